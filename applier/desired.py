@@ -106,13 +106,15 @@ class Deletion:
     """Represents a live object to delete even if it is desired, and the reason.
 
     `annotations` are written to it before. With `is_attributed` the reason is, too (see `DeletionOptions`): an additional write, which is
-    worthwhile for an object whose deletion users will ask about, but not for a thousand that are merely no longer desired.
+    worthwhile for an object whose deletion users will ask about, but not for a thousand that are merely no longer desired. Objects that
+    could not be applied hold it, unless it is `despite_failures`: for an object that serves nobody, or that others wait for.
     """
 
     of: ObjectReference
     reason: str
     annotations: Mapping[str, str] = field(default_factory=dict)
     is_attributed: bool = True
+    despite_failures: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -132,6 +132,11 @@ class ObjectStore:
         with self._indices:
             return self.last.names(labelled)
 
+    def recall(self, manifest: Manifest) -> None:
+        """Records the name of an object that was gone before anything was listed."""
+        with self._indices:
+            self.last.note_name(Ref.of(manifest)[:2], manifest)
+
     def _kind(self, group: str, kind: str) -> KindIndex:
         return self._kinds.setdefault((group, kind), KindIndex())
 

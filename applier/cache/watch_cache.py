@@ -183,6 +183,13 @@ class WatchCache:
         self._check((group, kind), namespace)
         return self._objects.deleted_names(LabelledAs((group, kind), namespace, value))
 
+    def recall(self, manifest: Manifest) -> None:
+        """Counts an object that was gone before the first list as one that was seen to be deleted: `deleted_names` tells its name.
+
+        Of the manifest only kind, name, namespace and labels matter.
+        """
+        self._objects.recall(manifest)
+
     def changes(self, group: str, kind: str, label: str, value: str, namespace: str, since: object = None) -> Changes:
         """Returns which objects of a kind with this label, in one namespace or in all, have changed since a mark. Raises `NotSynced`.
 

@@ -29,11 +29,14 @@ class DeletionOptions:
 
     `annotation` is the key under which it gets the reason, so that our deletions can be distinguished from others'; empty for none.
     `finalizers` are ours, and are removed from every member that is deleted; so are `guards`, but only from one that is no longer desired.
+    Objects of the kinds in `surplus`, by group and name, are deleted once they are no longer desired although others could not be applied:
+    they hold what these may lack, as pods do where a quota is used up.
     """
 
     annotation: str = ""
     finalizers: Collection[str] = ()
     guards: Collection[str] = ()
+    surplus: Collection[tuple[str, str]] = ()
 
 
 class DeletionWriter:
@@ -52,24 +55,27 @@ class DeletionWriter:
     def __init__(self, cluster: Cluster, options: DeletionOptions, *, manager: str, sink: Sink) -> None:
         self.cluster, self.manager, self.annotation, self.sink = cluster, manager, options.annotation, sink
         self.finalizers, self.guards = frozenset((*options.finalizers, *options.guards)), frozenset(options.guards)
+        self.surplus = frozenset(options.surplus)
 
     async def write(self, deletions: Iterable[Deletion], view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes the objects that exist and are not terminating yet; returns an outcome for each of those that go now.
 
-        Of several deletions of an object the last one counts. All are held if something `failed` before, or if the view may be stale.
+        Of several deletions of an object the last one counts. All are held if the view may be stale. If something `failed` before, so are
+        those that are not `despite_failures`.
         """
         requested = {deletion.of.ref: deletion for deletion in deletions}
         live = {ref: found for ref, deletion in requested.items() if (found := _live(deletion, view)) is not None}
+        held = [ref for ref in live if failed and not requested[ref].despite_failures]
+        outcomes = [self._held(_step(requested[ref].reason, live[ref], 0), failed, failed.error) for ref in held if failed]
+        for ref in held:
+            del live[ref]
         if not live:
-            return []
+            return outcomes
         order = teardown(live.values())
         steps = {ref: _step(requested[ref].reason, live[ref], wave) for wave, refs in enumerate(order.waves) for ref in refs}
-        staleness = [] if failed else view.staleness()
-        if staleness:
+        if staleness := view.staleness():
             view.refresh()
-        if failed or staleness:
-            error = failed.error if failed else NotSynced(staleness[0])
-            return [self._held(step, failed, error) for step in steps.values()]
+            return outcomes + [self._held(step, None, NotSynced(staleness[0])) for step in steps.values()]
 
         # The reason is written first: after the delete there may be no object left to write it to, and watchers would not learn it.
         async def prepare(step: Step, live: Manifest) -> None:
@@ -79,7 +85,7 @@ class DeletionWriter:
             if clock() - began > MAX_DECISION_AGE and view.is_outdated():
                 raise NotSynced(OUTDATED)
 
-        executor, outcomes = deletion.Deleter(self.cluster, sink=self.sink, before=prepare), list[Outcome]()
+        executor = deletion.Deleter(self.cluster, sink=self.sink, before=prepare)
         remaining: set[Ref] = set()
         for wave in order.waves:
             free = [ref for ref in wave if remaining.isdisjoint(order.users.get(ref, ()))]

@@ -100,7 +100,8 @@ class Loop(Generic[K]):
     if nothing that it has read may be stale; or `Hold` for a key with an error. An exception is a hold, too, and the key is retried with
     back-off: an error of one key neither changes its objects nor delays other keys. A key is never reconciled concurrently with itself; up
     to `workers` keys are reconciled at a time. With a `lease` only its holder reconciles; the others keep their caches warm. `reconcile`
-    has to write through the lease's fence. `on_result` is called with the result of each reconcile. The loop starts and stops its cache.
+    has to write through the lease's fence. `on_result` is called with the result of each reconcile, `on_begin` once, when
+    the lists are read and before the first reconcile. The loop starts and stops its cache.
     With `partial` it also runs without some of the kinds, which it may not read or whose lists fail: only keys that read these are held.
 
     Keys that `is_large` are computed by `aside` instead, which may use another thread: its view stays as it was when it began, and what
@@ -118,6 +119,7 @@ class Loop(Generic[K]):
         lease: Lease | LeaseThread | None = None,
         workers: int = 4,
         on_result: OnResult[K] = _ignore,
+        on_begin: Callable[[], None] = _ignore,
         partial: bool = False,
         is_large: Callable[[View, K], bool] = lambda *_: False,
         aside: DesireAside[K] | None = None,
@@ -128,7 +130,7 @@ class Loop(Generic[K]):
         self._dependencies: Dependencies[K] = Dependencies()
         self._until_current: dict[K, None] = {}  # keys that failed because a kind was stale, or the server unreachable
         self._contests = Contests[K]()
-        self._workers = workers
+        self._workers, self._on_begin = workers, on_begin
         self._is_large, self._aside = is_large, aside
         self.has_begun = False  # the lists are read, or those that can be
         self._stopping = asyncio.Event()
@@ -154,6 +156,7 @@ class Loop(Generic[K]):
             ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if ended == {synced}:
                 synced.result()
+                self._on_begin()
                 self.has_begun = True
                 workers = [asyncio.create_task(self._work(), name=f"worker {number}") for number in range(self._workers)]
                 tasks += workers

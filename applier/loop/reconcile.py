@@ -2,7 +2,8 @@
 
 The order makes a crash harmless. Events come first: their cause may be gone after the other writes, and repeating one is harmless.
 Statuses come before objects and deletions, which follow from the decisions in them, so that a restarted operator reads what was decided.
-Deletions come last, and only if everything before succeeded and nothing that was read may be stale.
+Deletions come last, and only if everything before succeeded and nothing that was read may be stale. Those of what serves nobody do not
+depend on whether other objects could be applied, which may even wait for them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -104,13 +106,14 @@ class Reconciler(Generic[K]):
         existing = {ref for ref in graph.objects if ref in view.gone_since or view.known(ref)}
         schemas = await self._watch_and_load_schemas(graph, view)
         outcomes = await self._report(key, graph, view, schemas)
+        unreported = _failed(outcomes)
         # A status that was rejected for its resourceVersion was computed from a stale state, so its decisions must not be carried out.
         if not any(_is_rejected_as_stale(outcome) for outcome in outcomes):
             outcomes += await self._apply(key, graph, view, schemas, existing)
-        failed = next((outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT), None)
+        failed = _failed(outcomes)
         if failed:
             self._schemas.clear()  # a definition may have changed
-        return outcomes + await self._delete(key, graph, view, failed)
+        return outcomes + await self._delete(key, graph, view, failed, reported=unreported is None)
 
     async def _watch_and_load_schemas(self, desired: Graph | Hold, view: View) -> Schemas:
         """Watches all kinds that are to be written, and returns their schemas."""
@@ -183,16 +186,27 @@ class Reconciler(Generic[K]):
             overridden=overridden,
         )
 
-    async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
-        """Deletes members that are no longer desired and the graph's deletions; removes our finalizers from what others have deleted."""
+    async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None, *, reported: bool = True) -> list[Outcome]:
+        """Deletes members that are no longer desired and the graph's deletions; removes our finalizers from what others have deleted.
+
+        What was decided is `reported` first: without it nothing is deleted at all.
+        """
         members = list(self.members(view, key)) if self.members else []
         released = await self._deletions.release(members, graph.objects)
-        return released + await self._deletions.write([*_left_over(members, graph), *graph.deletions], view, failed)
+        deletions = [*_left_over(members, graph, self._deletions.surplus), *graph.deletions]
+        if not reported:
+            deletions = [replace(one, despite_failures=False) for one in deletions]
+        return released + await self._deletions.write(deletions, view, failed)
 
 
-def _left_over(members: Iterable[Manifest], graph: Graph) -> list[Deletion]:
-    undesired = (member for member in members if Ref.of(member) not in graph.objects)
-    return [Deletion(ObjectReference.of(member), NO_LONGER_WANTED, is_attributed=False) for member in undesired]
+def _failed(outcomes: Iterable[Outcome]) -> Outcome | None:
+    """Returns the first of the outcomes that left something undone, but for events."""
+    return next((outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT), None)
+
+
+def _left_over(members: Iterable[Manifest], graph: Graph, surplus: Collection[tuple[str, str]]) -> list[Deletion]:
+    undesired = (ObjectReference.of(member) for member in members if Ref.of(member) not in graph.objects)
+    return [Deletion(of, NO_LONGER_WANTED, is_attributed=False, despite_failures=of.ref[:2] in surplus) for of in undesired]
 
 
 EVENT = ("", "Event")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from binascii import crc32
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 FIRST = 20
@@ -28,14 +28,21 @@ def replica_of(name: str, set_name: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() else None
 
 
-def pod(clique_name: str, index: int, is_taken: Callable[[str], bool], attempt: int = 1) -> str:
+def pod(clique_name: str, index: int, is_taken: Callable[[str], bool], attempt: int = 1, announced: Collection[str] = frozenset()) -> str:
     """Returns a pod's name: a pure function of the clique, the index, the names that are taken, and the attempt of a training workload.
+
+    Of its names that are not taken it has the one that was `announced`, if there is one: so it stays the same for whoever knows less of
+    those that were taken.
 
     The suffix has the length and the alphabet of Kubernetes' generated names. It does not depend on the clique's UID, so that a name that
     was planned before the clique existed stays the same. Pods of two attempts have different names, so that a delete or an event by name
     cannot hit the wrong one.
     """
     rank, tried = _rank(clique_name, index, attempt), 0
+    if announced:
+        first = (_name_of_pod(clique_name, rank, number) for number in range(FIRST))
+        if name := next((name for name in first if name in announced and not is_taken(name)), ""):
+            return name
     while is_taken(name := _name_of_pod(clique_name, rank, tried)):
         tried += 1
     return name

@@ -229,7 +229,10 @@ def _writes(result: StepResult, objects: LiveObjects, now: float) -> _Writes:
         list(desired_graph(Sources(result.graph, []), is_operator=True).objects.values()),
         list(status_writes(result.statuses, result.conditions, objects, now)),
         [EventWrite(of, each.type, each.reason, each.message, each.name) for each, of in _of_live(result.events, objects)],
-        [Deletion(of, each.reason, is_attributed=each.is_attributed) for each, of in _of_live(result.deletions, objects)],
+        [
+            Deletion(of, each.reason, is_attributed=each.is_attributed, despite_failures=each.despite_failures)
+            for each, of in _of_live(result.deletions, objects)
+        ],
     )
 
 

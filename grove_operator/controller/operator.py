@@ -24,6 +24,7 @@ from grove_compiler.step import Key, StepContext
 from grove_operator import field_managers
 from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
+from grove_operator.controller.former_pods import recall_former_pods
 from grove_operator.controller.large_sets import LargeSets
 from grove_operator.controller.live_objects import CLUSTER_WIDE, COMPUTE_DOMAIN, NAMESPACE, WATCHED
 from grove_operator.controller.membership import Keys, MemberIndex
@@ -93,7 +94,7 @@ class Operator:
             force=("*",),
             members=self._state.members,
             namespace=options.namespace,
-            deletions=DeletionOptions(DELETION_REASON, FINALIZERS, GUARDS),
+            deletions=DeletionOptions(DELETION_REASON, FINALIZERS, GUARDS, surplus=[("", "Pod")]),
             group=_group,
             sink=options.sink,
             clock=clock,
@@ -109,6 +110,7 @@ class Operator:
             lease=options.lease,
             workers=options.workers,
             on_result=self._observe,
+            on_begin=lambda: recall_former_pods(self.cache),
             partial=True,
             is_large=self._large.is_large,
             aside=self._desired_aside,

@@ -13,12 +13,14 @@ from applier.ref import GroupKind, Kind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import ObjectWait
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.kube.timestamp import time
 from grove_compiler.model.names import replica_of
 from grove_compiler.step import Key, StepContext, StepHold, StepResult, step
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.membership import key_of, replicas_of
 from grove_operator.controller.stalled_condition import hold_message
 from kube_objects.label_selector import selector
+from kube_objects.manifest import is_terminating
 
 
 class RecordedCache:
@@ -63,8 +65,8 @@ class RecordedCache:
         return View(cast("WatchCache", self))  # a view calls no other methods of the cache
 
 
-HELD = "why/held"
-"""Stands for the name of a rule in the wait of a held set, of which no rule can be evaluated."""
+HELD, TERMINATING = "why/held", "why/set-terminating"
+"""Stand for the name of a rule in the wait of a set that is held or being deleted, of which no rule is evaluated."""
 
 
 def waits_of(
@@ -79,9 +81,13 @@ def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: flo
 
     With a `part`, one object of the set, only its replica is evaluated, and other replicas as far as the part waits for objects of theirs:
     a set may have five thousand. A set that is held waits for a correction, and its replicas are not evaluated, as no rule of them can be.
+    One that is being deleted waits for its end.
     """
     metadata = pcs["metadata"]
     set_key = Key(SET_KIND, metadata.get("namespace") or "", metadata["name"])
+    ref = ObjectRef(pcs["apiVersion"], SET_KIND, set_key.namespace, set_key.name, metadata.get("uid") or "")
+    if is_terminating(pcs):
+        return [_end_of(ref, metadata)]
     waits: list[ObjectWait] = []
     evaluated: dict[Key, None] = {}
     pending = [set_key]
@@ -89,7 +95,6 @@ def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: flo
         for key in pending:
             outcome = step(LiveObjects(cache.view()), key, now, context)
             if isinstance(outcome, StepHold):
-                ref = ObjectRef(pcs["apiVersion"], SET_KIND, set_key.namespace, set_key.name, metadata.get("uid") or "")
                 return [
                     *waits,
                     ObjectWait(ref, "Held", hold_message(outcome), "fix the manifest; nothing changes until then", None, None, HELD),
@@ -102,6 +107,14 @@ def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: flo
         relevant = frozenset(replicas) if Ref.of(pcs) in reachable else _keys(cache, reachable, set_key)
         pending = [key for key in replicas if key in relevant and key not in evaluated]
     return waits
+
+
+def _end_of(ref: ObjectRef, metadata: Manifest) -> ObjectWait:
+    """Returns that a set is being deleted, and what keeps it."""
+    finalizers = ", ".join(map(str, metadata.get("finalizers") or ()))
+    message = f"it is being deleted{f', with the finalizers {finalizers}' if finalizers else ''}"
+    resolve = "check the controllers that own the finalizers, or remove these" if finalizers else "check that the garbage collector runs"
+    return ObjectWait(ref, "Terminating", message, resolve, time(metadata.get("deletionTimestamp") or None), None, TERMINATING)
 
 
 def _reachable(root: Ref, waits: Iterable[ObjectWait]) -> frozenset[Ref]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from applier.ref import Kind, Manifest
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.inputs.snapshot import is_finished
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import is_terminating, section
 from tests.simulation.sets import replicas
 from tests.simulation.world import POD, World
 
@@ -56,7 +56,8 @@ class Machines:
     def exit(self, pod: Manifest, code: int = 0, message: str = "") -> None:
         """The first container of a pod ends, and the pod with it, if it runs."""
         if pod.get("status", {}).get("phase") == "Running":
-            ended = {"exitCode": code, "finishedAt": timestamp(self.world.now), **({"message": message} if message else {})}
+            times = {"startedAt": self._started(pod), "finishedAt": timestamp(self.world.now)}
+            ended = {"exitCode": code, **times, **({"message": message} if message else {})}
             containers = [{"name": pod["spec"]["containers"][0]["name"], "state": {"terminated": ended}}]
             conditions = [one for one in pod["status"]["conditions"] if one["type"] != "Ready"]
             self.world.report(pod, phase="Failed" if code else "Succeeded", conditions=conditions, containerStatuses=containers)
@@ -86,7 +87,13 @@ class Machines:
             {"type": "PodScheduled", "status": "False" if scheduled else "True", **({"reason": scheduled} if scheduled else {})},
             {"type": "Ready", "status": str(ready)},
         ]
-        containers = [{"name": one["name"], "started": started, "ready": ready} for one in pod["spec"]["containers"]] if started else []
+        running = {"started": True, "ready": ready, "state": {"running": {"startedAt": self._started(pod)}}} if started else {}
+        containers = [{"name": one["name"], **running} for one in pod["spec"]["containers"]] if started else []
         status = {"phase": phase, "conditions": conditions, "containerStatuses": containers}
         if pod.get("status") != status:
             self.world.report(pod, **status)
+
+    def _started(self, pod: Manifest) -> str:
+        """Since when the containers of a pod run: from now on, for one that did not."""
+        containers = pod.get("status", {}).get("containerStatuses") or [{}]
+        return str(section(containers[0], "state", "running").get("startedAt") or timestamp(self.world.now))

@@ -9,8 +9,8 @@ from applier.ref import Manifest
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GANG, GROUP, KAI_TOPOLOGY, POD, SERVICE, SET, TOPOLOGY
 
-HISTORY = ("updateProgress", "observedGeneration", "conditions")
-"""What a status says of how it came about; of conditions, only what they say now is compared."""
+HISTORY = ("updateProgress", "observedGeneration", "conditions", "containerStatuses")
+"""What a status says of how it came about; of conditions, only what they say now is compared. Containers tell since when they run."""
 
 
 Shapes = dict[tuple[str, str], Any]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.simulation.sets import PRE, demo, image, size
 from tests.simulation.simulation import Simulation
-from tests.simulation.world import CLIQUE, GROUP, SET
+from tests.simulation.world import CLIQUE, GANG, GROUP, POD, SET
 
 
 def remade(simulation: Simulation) -> None:
@@ -60,6 +60,45 @@ def test_what_is_made_anew_has_pods_of_other_names(end: Callable[[Simulation], N
     replaced = [host for host in before if before[host][1] != after[host][1]]
     assert replaced
     assert [host for host in replaced if before[host][0] == after[host][0]] == []
+
+
+def test_a_pod_that_waits_for_a_quota_has_the_name_that_its_gang_tells_for_any_process() -> None:
+    """The next operator has not seen the pod that it replaces, and would give it that one's name."""
+    simulation = Simulation()
+    simulation.world.apply(demo())
+    simulation.settle()
+    simulation.wait(60)
+    before = named(simulation)
+    simulation.admission.quota = len(before) - 1
+    simulation.world.delete(POD, before["demo-0-front-0"][0])
+    simulation.settle()
+    gang = simulation.world.get(GANG, "demo-0")["spec"]
+    simulation.operator.restart()
+    simulation.settle()
+    assert simulation.world.get(GANG, "demo-0")["spec"] == gang
+    simulation.admission.calm_down()
+    simulation.wait(120)
+    assert before.keys() == named(simulation).keys()
+    assert named(simulation)["demo-0-front-0"][0] != before["demo-0-front-0"][0]
+
+
+@pytest.mark.parametrize("host", ["demo-0-front-0", "demo-0-sg-0-pre-0", "demo-0-sg-2-pre-0"])
+def test_a_pod_that_goes_while_no_operator_runs_is_replaced_by_one_of_another_name(host: str) -> None:
+    simulation = Simulation()
+    simulation.world.apply(demo())
+    simulation.settle()
+    simulation.wait(60)
+    before = named(simulation)
+    simulation.operator.kill()
+    simulation.world.delete(POD, before[host][0])
+    simulation.machines.tick()
+    assert host not in named(simulation)
+    simulation.operator.start()
+    simulation.settle()
+    simulation.wait(60)
+    after = named(simulation)
+    assert [name for name in before if before[name] != after[name]] == [host]
+    assert after[host][0] != before[host][0]
 
 
 def test_names_that_a_gang_tells_of_a_group_that_is_scaled_to_none_are_those_of_any_process() -> None:

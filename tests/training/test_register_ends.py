@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.graph.diagnostic import has_errors
+from grove_compiler.kube.timestamp import timestamp
 from tests.features.compiling import compile_manifest
 from tests.model.sets import clique, group
 from tests.simulation.sets import image, replicas
@@ -153,7 +154,8 @@ def begun(**limits: Any) -> Simulation:
             break
         simulation.machines.tick()
     for index in range(2):
-        simulation.world.report(pod_of(simulation, WORKER, index), phase="Running", conditions=[], containerStatuses=[])
+        runs = [{"name": "main", "state": {"running": {"startedAt": timestamp(simulation.world.now)}}}]
+        simulation.world.report(pod_of(simulation, WORKER, index), phase="Running", conditions=[], containerStatuses=runs)
     held_up(simulation, 2)
     simulation.run_operator()
     return simulation
@@ -176,6 +178,16 @@ def test_e21_a_pod_that_fails_while_the_others_start_costs_a_restart() -> None:
     simulation.let_pass(5)
     simulation.settle()
     assert (simulation.status()["restartCount"], attempts(simulation)) == (1, {"2"})
+
+
+def test_e21_a_pod_that_gives_up_on_one_that_starts_only_then_costs_nothing() -> None:
+    """As where a quota, or the nodes, have room for one pod less than the job needs: the end of one lets the missing one start."""
+    simulation = begun(maxRestarts=1)
+    simulation.let_pass(300)
+    exit_pod(simulation, 0, 1)
+    simulation.let_pass(5)
+    simulation.settle()
+    assert (simulation.status()["restartCount"], attempts(simulation)) == (0, {"2"})
 
 
 def test_e21_a_pod_that_goes_before_all_have_run_is_made_again() -> None:

@@ -169,8 +169,8 @@ class RuleCodegen:
         rule = function.rule
         self._ref(function, "delete")
         reason = f"{function.text('reason')},{function.block.mark(rule.at('reason'))}"
-        is_attributed = rule.keys.get("attributed", True)
-        function.block.add(f"emit(RequestedDeletion(ref, {reason}{rule.id!r}, {function.positions}, {is_attributed!r}))")
+        how = f"{rule.keys.get('attributed', True)!r}, {rule.keys.get('despiteFailures', False)!r}"
+        function.block.add(f"emit(RequestedDeletion(ref, {reason}{rule.id!r}, {function.positions}, {how}))")
 
     def _wait(self, function: RuleFunction, _: Sequence[Rule]) -> None:
         """Writes a function that emits what an object waits for."""

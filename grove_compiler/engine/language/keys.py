@@ -150,6 +150,9 @@ VERB_KEYS: dict[Verb, dict[str, RuleKey]] = {
         **_LOOPS,
         "reason": RuleKey("text", "why, as one word in CamelCase", required=True),
         "attributed": RuleKey("boolean", "`false` does not annotate the object with the reason before its deletion, which saves a write"),
+        "despiteFailures": RuleKey(
+            "boolean", "`true` deletes the object although others cannot be written: for one that serves nobody, or is in their way"
+        ),
         "after": RuleKey("words", "ids of rules (`topic/*`: all of a topic) whose deletions or statuses come first"),
     },
     "wait": {

@@ -47,7 +47,8 @@ class Event:
 class RequestedDeletion:
     """Names an object to delete although it is desired, because its next incarnation is.
 
-    With `is_attributed`, the reason is written onto the object before it is deleted (design §6: deletions are attributed).
+    With `is_attributed`, the reason is written onto the object before it is deleted (design §6: deletions are attributed). With
+    `despite_failures` it is deleted although other objects of the step cannot be written.
     """
 
     of: ObjectRef
@@ -55,6 +56,7 @@ class RequestedDeletion:
     rule: str
     loop: tuple[int, ...]
     is_attributed: bool = True
+    despite_failures: bool = False
 
 
 @record

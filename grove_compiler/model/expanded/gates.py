@@ -26,7 +26,7 @@ class GateDecisions(Protocol):
 
 def is_named_by_gang(pod: LivePod) -> bool:
     """Reports whether the live gang refers to the pod, so that its scheduler knows it."""
-    return pod.name in _named_pods(pod.clique)
+    return pod.name in names_in_gang(pod.clique)
 
 
 @memoized
@@ -63,7 +63,7 @@ def _scheduled_pods(clique: Clique | None) -> int:
 
 
 @memoized
-def _named_pods(clique: Clique) -> set[str]:
+def names_in_gang(clique: Clique) -> set[str]:
     """Returns the names of the pods that the clique's gang refers to, as a set, since every pod of the clique is looked up."""
     gang = clique.set.snapshot.live(gang_of(clique).ref)
     references = next((group.get("podReferences") for group in _podgroups(gang or {}) if group.get("name") == clique.name), None)

@@ -8,7 +8,7 @@ from typing import Protocol
 from grove_compiler.model import names
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.gates import GateDecisions
+from grove_compiler.model.expanded.gates import GateDecisions, names_in_gang
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import memoized
@@ -112,7 +112,9 @@ def _new_pod(clique: Clique, index: int, new_names: set[str]) -> Pod:
     if snapshot:
         had = _names_of_deleted(clique)
         is_taken = lambda name: name in new_names or name in had or snapshot.get("v1", "Pod", namespace, name) is not None  # noqa: E731
-    name = names.pod(clique.name, index, is_taken, replica_attempt(clique.replica).number if clique.set.is_training else 1)
+    attempt = replica_attempt(clique.replica).number if clique.set.is_training else 1
+    # The live gang names the pods that are still to be created: a process that has not seen the former ones gives them the same names.
+    name = names.pod(clique.name, index, is_taken, attempt, names_in_gang(clique) if snapshot else ())
     new_names.add(name)
     gated = clique.set.decisions.of(GateDecisions).new_pod_is_gated(clique)
     return Pod(name, names.part_of(clique.name, index), index, False, gated, clique.template, clique.template_hash)

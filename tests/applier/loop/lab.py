@@ -41,7 +41,7 @@ def now() -> float:
 class Lab:
     """One replica of a controller. `calls` are the keys its function was called for, `results` what came of each look.
 
-    `kinds` are watched beside ConfigMaps, `finalizers` and `guards` are its own.
+    `kinds` are watched beside ConfigMaps, `finalizers`, `guards` and `surplus` are those of its deletions.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Lab:
         kinds: Sequence[Query] = (),
         finalizers: Sequence[str] = (),
         guards: Sequence[str] = (),
+        surplus: Sequence[tuple[str, str]] = (),
         **options: Any,
     ) -> None:
         self.cluster, self.calls, self.results = cluster, list[str](), list[Result[str]]()
@@ -60,7 +61,7 @@ class Lab:
         if self.lease:
             written = FencedCluster(cluster, self.lease.fence)
         self.cache = WatchCache(cluster, [(CONFIG_MAP, ""), *kinds], chance=Random(1))
-        deletions = DeletionOptions(WHY, finalizers, guards)
+        deletions = DeletionOptions(WHY, finalizers, guards, surplus)
         self.reconciler = Reconciler[str](written, self.cache, manager="us", members=_members, deletions=deletions)
         self.desired: Callable[[View, str], Graph | Gone | Hold] = desired
         self.loop = Loop[str](

@@ -83,6 +83,24 @@ async def test_what_only_the_server_knows_to_be_wrong_stops_an_update_at_the_fir
     await world.until(lambda: says(world, "nowhere"), [])
 
 
+async def test_what_is_scaled_in_makes_room_in_a_quota_for_what_waits(world: LiveCluster) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    pods = len((*FRONT, *BASE, *SCALED))
+    await world.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "pods"}, "spec": {"hard": {"pods": str(pods)}}})
+    await world.until(lambda: used(world), str(pods))
+    await world.kubectl("scale", "podclique", "chat-0-front", "--replicas=3")
+    await world.until(lambda: says(world, "pods is exceeded"), ["chat", "chat-0-front"])
+    await world.kubectl("scale", "podcliquescalinggroup", "chat-0-model", "--replicas=1")
+    await world.until_ready(*FRONT, "chat-0-front-2", *BASE)
+    await world.until(lambda: says(world, "pods is exceeded"), [])
+
+
+async def used(world: LiveCluster) -> str | None:
+    """How many pods the quota counts, once it does."""
+    return (await world.get("resourcequota", "pods")).get("status", {}).get("used", {}).get("pods")  # type: ignore[no-any-return]
+
+
 async def test_a_set_whose_topology_goes_keeps_its_pods_and_says_so(world: LiveCluster) -> None:
     """Nobody made the topology here: what was placed by it stays, and a level that is gone is named."""
     constraint = {"topologyName": "nowhere", "pack": {"required": "rack"}}

@@ -30,7 +30,7 @@ class Failure:
     """Why a pod, or a clique, has failed.
 
     `cause` is one of PodFailed, PodDeleted, PodDisrupted, PodLost, MinAvailableBreached and PodCliqueDeleted; `at` is the time in seconds
-    since the epoch, none when unknown.
+    since the epoch, and `started` that when the failed container started; none when unknown.
     """
 
     cause: str
@@ -39,6 +39,7 @@ class Failure:
     exit_code: int | None = None
     message: str = ""
     at: float | None = None
+    started: float | None = None
 
     @property
     def is_of_check(self) -> bool:
@@ -60,7 +61,8 @@ def failure_of(pod: LivePod) -> Failure:
         # A pod that is stopped by a delete fails as well, but its exit code is only that of the signal.
         return Failure("PodDisrupted" if disruption else "PodDeleted", pod.name, at=requested, message=disruption)
     message = _last_lines(ended.get("message") or "") or ended.get("reason") or status_of(pod.manifest).get("reason") or ""
-    return Failure("PodDisrupted" if disruption else "PodFailed", pod.name, name, ended.get("exitCode"), disruption or message, end)
+    cause, started = "PodDisrupted" if disruption else "PodFailed", time(ended.get("startedAt") or None)
+    return Failure(cause, pod.name, name, ended.get("exitCode"), disruption or message, end, started)
 
 
 def is_ours(pod: LivePod) -> bool:

@@ -17,7 +17,8 @@ from grove_compiler.model.lazy import memoized
 LOST_SECONDS = 10.0
 """A pod that is missing without an observed end counts as lost after this: the watch may be late."""
 LATE_SECONDS = 60.0
-"""A pod that starts this long after another one failed is late, as after an image pull: the others may have given up waiting for it."""
+"""A pod that starts this long after another one failed is late, as after an image pull: the others may have given up waiting for it. So
+may one that has run for so long before it failed: where a quota or the nodes lack room for all, its end lets the missing one start."""
 PAUSE_SECONDS = 10.0
 """The pause before a failed pod that is replaced alone is replaced."""
 
@@ -98,11 +99,15 @@ def requeue_time(clique: Clique, now: float) -> float | None:
 
 
 def is_early(clique: Clique, failure: Failure, now: float) -> bool:
-    """Reports whether a pod failed long before the last pod of its gang started, so that it may have given up waiting for that one."""
-    if failure.is_of_check:
+    """Reports whether a pod may have given up waiting for the last one of its gang, which started after it had failed.
+
+    It may if it had run for long until then, or if the other one was late. One that fails soon after its start has a reason of its own.
+    """
+    if failure.is_of_check or failure.at is None:
         return False
-    starts = [time(state.start_time(now)) or now for state in _gang(clique)]
-    return failure.at is not None and max(starts) >= failure.at + LATE_SECONDS
+    last = max(time(state.start_time(now)) or now for state in _gang(clique))
+    has_waited = failure.started is not None and failure.at >= failure.started + LATE_SECONDS
+    return last > failure.at if has_waited else last >= failure.at + LATE_SECONDS
 
 
 def gang_is_held_up(clique: Clique) -> bool:
