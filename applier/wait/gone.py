@@ -38,7 +38,7 @@ async def wait_gone(
     """Waits until none of these live objects exists; an object of the same name with another UID does not count.
 
     Returns those that remain after `seconds`, with the reason. `sink` receives what remains after `QUIET` seconds, and from then on every
-    change of a reason. `labels` is a selector that all of them match, to watch less. Raises `ClusterError` when the server refuses the
+    change of a reason. `labels` is a selector that all of them match, to watch less. Raises `ClusterError` when the server denies the
     watch.
     """
     going = _Going({Ref.of(manifest): manifest for manifest in manifests}, sink)
