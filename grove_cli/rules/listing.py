@@ -8,7 +8,6 @@ from dataclasses import field
 
 from grove_cli.rulebook import Rulebook
 from grove_compiler.engine.language.load import load
-from grove_compiler.engine.language.patterns import matches
 from grove_compiler.engine.language.rule import Rule
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
@@ -95,8 +94,7 @@ def place(book: Rulebook, file: str, line: int, origin: str) -> str:
 
 def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:
     """Returns the patches that may change the objects of a rule."""
-    patches = [patch for patch in program.rules if patch.verb == "patch" and rule.verb in ("generate", "status")]
-    return [patch for patch in patches if any(_means(word, rule) for word in patch.details["of"])]
+    return [patch for patch in program.rules if patch.id in rule.details.get("patches", ())]
 
 
 def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
@@ -122,10 +120,6 @@ def _text(document: Document) -> str:
 def template_text(sources: Sequence[RuleSource], name: str) -> str:
     """Returns the source of a template; of several with one name that of the last."""
     return next((source.text.strip("\n") for source in reversed(sources) if source.is_template and source.template_name == name), "")
-
-
-def _means(word: str, rule: RuleInfo) -> bool:
-    return matches(word, rule.id) if "/" in word else word == rule.details.get("kind")
 
 
 def _history(book: Rulebook) -> dict[str, list[Rule]]:
