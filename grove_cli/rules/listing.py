@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
+from typing import Any
 
 from grove_cli.rulebook import Rulebook
 from grove_compiler.engine.language.load import load
@@ -57,6 +58,40 @@ class Listed:
         if self.is_disabled:
             return "disabled"
         return f"replaces {', '.join(self.replaces)}" if self.replaces else ""
+
+    @property
+    def title(self) -> str:
+        """Its documentation, with the note."""
+        return self.doc + (f" [{self.note}]" if self.note else "")
+
+    @property
+    def did(self) -> str:
+        """How much it did, in words; empty when nothing was compiled, and for a disabled rule."""
+        return "" if self.count is None else f"{self.count} {PLURALS[self.verb][self.count != 1]}"
+
+    def as_manifest(self) -> dict[str, Any]:
+        """Returns it as JSON data."""
+        file, _, line = self.place.rpartition(":")
+        result: dict[str, Any] = {"id": self.id, "doc": self.doc, "verb": self.verb, "about": self.about, "origin": self.origin}
+        result |= {"file": file, "line": int(line), "disabled": self.is_disabled, "replaces": self.replaces}
+        return result if self.count is None else {**result, "count": self.count}
+
+
+def as_text(listed: Listed, rule: RuleInfo) -> Iterator[str]:
+    """Yields the lines about an effective rule that stand before its text."""
+    yield f"{listed.id}  {listed.place}"
+    yield listed.doc
+    yield ""
+    yield f"verb      {listed.verb}" + (f", about {', '.join(listed.about)}" if listed.about else "")
+    if listed.note:
+        yield f"note      {listed.note}"
+    if listed.did:
+        yield f"did       {listed.did}"
+    if template := rule.details.get("template"):
+        kind = rule.details.get("kind")
+        yield f"template  templates/{template}" + (f", of {kind}" if kind else "")
+    if rule.after:
+        yield f"after     {', '.join(word for word, _ in rule.after)}"
 
 
 def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None = None) -> list[Listed]:
