@@ -60,7 +60,7 @@ class NotSynced(ApplierError, KeyError):
 
 
 class ApiError(ClusterError):
-    """Reports a server's refusal: its HTTP status, and the `reason`, message and causes of its Status object.
+    """Reports a server's rejection: its HTTP status, and the `reason`, message and causes of its Status object.
 
     `retry_after` is in seconds; None if the server did not send it.
     """

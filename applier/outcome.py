@@ -46,12 +46,13 @@ UNDONE = frozenset({Action.FAILED, Action.HELD})
 
 
 class Obstacle(StrEnum):
-    """Enumerates why an object is not written, where a caller may have more to say about it than its reason does."""
+    """Enumerates why an object is not written or deleted, where a caller may have more to say about it than its reason does."""
 
     NONE = ""
     FOREIGN = "foreign"  # it is somebody else's
     EARLIER = "earlier"  # so it is, but of an earlier owner of the desired name, with which it goes
     UNSERVED = "unserved"  # the server does not serve its kind
+    FINALIZERS = "finalizers"  # it is deleted, and does not go before controllers take off its finalizers
     UNREAD = "unread"  # the state of its kind is not known, as while lists of it fail
 
 

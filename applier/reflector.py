@@ -23,7 +23,7 @@ async def list_and_watch(
 ) -> AsyncGenerator[Listing | WatchEvent, None]:
     """Yields the state, then its changes; the state again when the server no longer has the changes in between (410). Never ends.
 
-    A caller that stops early has to close the iterator (`contextlib.aclosing`). Raises `ClusterError` if the server refuses; what is
+    A caller that stops early has to close the iterator (`contextlib.aclosing`). Raises `ClusterError` if the server denies it; what is
     likely to pass is tried again, and passed to `on_outage`.
     """
     backoff, version = Backoff(FIRST_WAIT, MAX_WAIT), ""

@@ -78,7 +78,7 @@ WRITERS: dict[str, Callable[[Sequence[Manifest]], Iterable[bytes]]] = {
 
 
 def without_unknown_owners(manifest: Manifest) -> Manifest:
-    """Returns an object without owner references that have no UID, which an API server refuses; the same object if there are none."""
+    """Returns an object without owner references that have no UID, which an API server rejects; the same object if there are none."""
     references = (manifest.get("metadata") or {}).get("ownerReferences") or []
     known = [reference for reference in references if reference.get("uid")]
     if len(known) == len(references):

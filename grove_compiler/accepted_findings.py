@@ -1,6 +1,6 @@
 """Finds the errors that a set has run with: they no longer hold it, and can be repaired (grove #767; decisions §10).
 
-Another operator ran what ours would refuse, or an earlier release of ours, and held for it, the set could not even replace a pod. What it
+Another operator ran what ours would reject, or an earlier release of ours, and held for it, the set could not even replace a pod. What it
 came with is recorded in an annotation of its newest ControllerRevision: an error that an edit adds later holds the set as ever.
 """
 
@@ -46,7 +46,7 @@ def accept_recorded(findings: list[Diagnostic], pcs: ExpandedSet, program: Progr
     """Returns the findings about a live set, with the errors as warnings that it has run with, and notes those in the set.
 
     Rules that are only about new sets have nothing to say about one that has a revision, as admission has not asked them about its edits.
-    What the API server refuses as well (`hold_updates`) is no such error: its pods would not run, and it holds updates alone.
+    What the API server rejects as well (`hold_updates`) is no such error: its pods would not run, and it holds updates alone.
     """
     if pcs.revisions:
         findings = [finding for finding in findings if finding.code not in program.about_creations]

@@ -80,7 +80,7 @@ def _container(at: FieldPath, resources: Manifest | None, beside: FieldPath, sec
 
 
 def _resources(path: FieldPath, resources: Manifest) -> Iterator[Contradiction]:
-    """Yields negative quantities, and requests beyond their limits: an API server refuses every pod that has them."""
+    """Yields negative quantities, and requests beyond their limits: an API server rejects every pod that has them."""
     limits = resources.get("limits") or {}
     for part in ("limits", "requests"):
         for name, quantity in (resources.get(part) or {}).items():

@@ -113,7 +113,7 @@ async def read_once(
     """Reads kinds in parallel, by LISTs, or by GETs if only a few objects are wanted or lists are forbidden.
 
     With `labels` only objects with these labels are read, and others stay unknown. A kind that is not served is known to have no objects.
-    Raises the error of a read that failed, and `Unread` if several did. With `partial`, kinds that the server refuses are recorded in
+    Raises the error of a read that failed, and `Unread` if several did. With `partial`, kinds that the server does not list are recorded in
     the snapshot as long as others can be read: reading one of them from the snapshot raises the reason.
     """
     snapshot, gate = FetchedObjects(), asyncio.Semaphore(AT_ONCE)

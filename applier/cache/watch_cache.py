@@ -23,7 +23,7 @@ from kube_objects.label_selector import selector as read_selector
 UNSELECTED_FOR = 2.0
 """Seconds for which an object is known that was read, and that its watch does not select: no event will tell of its end."""
 PAUSE = 1.0
-"""Seconds between two looks whether a server lists what it has refused, or refuses it for long."""
+"""Seconds between two looks whether a server lists what it has denied, or denies it for long."""
 FIRST_WAIT, MAX_WAIT = 0.8, 30.0  # seconds before a broken watch is taken up again: client-go's for its reflectors
 
 
@@ -92,7 +92,7 @@ class WatchCache:
         return _errors(sources)
 
     async def tried(self, *queries: Query) -> list[ClusterError]:
-        """Waits as `settled` does, but no longer for a kind once the server has refused each list of it for a while (`is_refused`)."""
+        """Waits as `settled` does, but no longer for a kind once the server has denied each list of it for a while (`is_refused`)."""
         while waiting := [source for source in self._asked(queries) if not (source.settled.is_set() or source.is_refused)]:
             with suppress(TimeoutError):
                 async with asyncio.timeout(PAUSE):

@@ -35,7 +35,7 @@ class Verdict(StrEnum):
     SAME = "same"  # no write
     CHANGE = "change"  # of values or of field ownership
     YIELDED = "yielded"  # no write, although fields that are left to other managers differ
-    CONFLICT = "conflict"  # the server would refuse it with 409
+    CONFLICT = "conflict"  # the server would reject it with 409
     UNKNOWN = "unknown"  # only a dry run on the server can tell
 
 

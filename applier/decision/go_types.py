@@ -39,7 +39,7 @@ def _tables() -> dict[str, dict[str, Any]]:
     never hides a change: a field without a known default counts as changed. `computed` are from the same files, and from the strategies
     and admission plugins of the kinds (pkg/registry, plugin/pkg/admission). `validatedWhenEmpty` is from pkg/apis/apiextensions/validation:
     beside a status subresource, the root of a schema is compared with Go's zero values, which an empty map is not. (A StorageClass's
-    `parameters: {}` is accepted on creation and refused on update; but by then it is stored as desired.)
+    `parameters: {}` is accepted on creation and rejected on update; but by then it is stored as desired.)
     """
     return json.loads((files("applier.decision") / "go_defaults.json").read_bytes())  # type: ignore[no-any-return]
 

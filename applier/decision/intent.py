@@ -111,7 +111,7 @@ def _without_last_applied(manifest: Manifest) -> Manifest:
 def fold_string_data(manifest: Manifest) -> Manifest:
     """Folds the `stringData` of a Secret into `data`, as the server stores it, so that we own the fields that are stored.
 
-    Null becomes an empty string, as in Go. A `stringData` that is not a map of strings is left for the server to refuse.
+    Null becomes an empty string, as in Go. A `stringData` that is not a map of strings is left for the server to reject.
     """
     data, texts = manifest.get("data") or {}, manifest.get("stringData", {}) or {}
     if "stringData" not in manifest or not isinstance(data, dict) or not isinstance(texts, dict):

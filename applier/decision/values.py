@@ -58,7 +58,7 @@ def is_unset(value: Any, schema: Type) -> bool:
         return not value and schema.is_map and not schema.fields and not schema.deduced and not schema.scalar
     if kind is list:
         return not value and schema.is_list and not schema.scalar
-    if value or kind not in _PYTHON[schema.scalar] or schema.form in _TIMES:  # the server refuses an empty string as a time
+    if value or kind not in _PYTHON[schema.scalar] or schema.form in _TIMES:  # the server rejects an empty string as a time
         return False
     return not (value is False and schema.scalar == "untyped") and schema.omits_empty
 
@@ -144,7 +144,7 @@ def value_step(value: Any) -> str:
 
 
 class SchemaMismatch(Exception):
-    """Reports a value that its schema does not allow, so that the server would refuse it.
+    """Reports a value that its schema does not allow, so that the server would reject it.
 
     `path` names the place, innermost element first: each level appends its own while the exception propagates.
     """

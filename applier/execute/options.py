@@ -22,7 +22,7 @@ class Timeouts:
     """Sets the time-outs and polling intervals of a run, in seconds.
 
     Polls are `first` seconds apart at the beginning and `longest` at the end. `gone` is the time-out for a deleted object to disappear,
-    `established` for a definition (CRD) to be served, `passing` for a refusal that is expected to be temporary. `decisions` is how often
+    `established` for a definition (CRD) to be served, `passing` for a rejection that is expected to be temporary. `decisions` is how often
     an object is decided on at most because another client writes to it concurrently.
     """
 

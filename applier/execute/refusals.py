@@ -1,4 +1,4 @@
-"""Classifies a server's refusal of a write: immutable fields, another object of the same name, temporary causes, field conflicts."""
+"""Classifies a server's rejection of a write: immutable fields, another object of the same name, temporary causes, field conflicts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IMMUTABLE = re.compile(
 """Messages of Kubernetes' validation, and of CRDs with transition rules, for a field that cannot be changed."""
 
 PASSING = re.compile(r'serviceaccount "[^"]*" not found|status unknown for quota|error looking up service account', re.S)
-"""Refusals of admission in a new namespace, in which controllers have not created service accounts and quota statuses yet."""
+"""Rejections of admission in a new namespace, in which controllers have not created service accounts and quota statuses yet."""
 
 _MANAGER = re.compile(
     r'conflict with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?(?P<update> using \S+(?: at (?P<time>\S+))?)?'
@@ -24,7 +24,7 @@ _MANAGER = re.compile(
 
 
 def is_immutable(error: Exception) -> bool:
-    """Reports whether an object is refused only because of immutable fields.
+    """Reports whether an object is rejected only because of immutable fields.
 
     If anything else is wrong with it, it could not be recreated either, and must not be deleted.
     """
@@ -35,12 +35,12 @@ def is_immutable(error: Exception) -> bool:
 
 
 def is_other_object(error: Exception) -> bool:
-    """Reports whether another object has the name by now: the server refuses a change of the UID, which each write includes."""
+    """Reports whether another object has the name by now: the server rejects a change of the UID, which each write includes."""
     return isinstance(error, Invalid) and any(cause.field == "metadata.uid" for cause in error.causes)
 
 
 def is_passing(error: Exception, *, defined: bool) -> bool:
-    """Reports whether the refusal may disappear by itself within seconds. `defined`: this run has written the definition of the kind."""
+    """Reports whether the rejection may disappear by itself within seconds. `defined`: this run has written the definition of the kind."""
     return (defined and isinstance(error, UnknownKind)) or (isinstance(error, Forbidden) and bool(PASSING.search(error.message)))
 
 

@@ -1,6 +1,6 @@
-"""Makes the requests of a run, with the state that its steps share, and retries temporary refusals.
+"""Makes the requests of a run, with the state that its steps share, and retries temporary rejections.
 
-What a refusal means for a step is decided in `applier.execute.write`.
+What a rejection means for a step is decided in `applier.execute.write`.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Execution:
         return known
 
     async def write(self, call: Callable[[], Awaitable[Manifest]], kind: Kind) -> Manifest:
-        """Makes a write, and retries it for a while if the refusal may be temporary."""
+        """Makes a write, and retries it for a while if the rejection may be temporary."""
         waits: AsyncIterator[None] | None = None  # created only if needed, which is rare
         while True:
             try:
@@ -171,7 +171,7 @@ def _may_be_taken(run: Execution, manager: str, may: set[str]) -> bool:
 
 
 def _bound_to(manifest: Manifest, live: Manifest, *, exact: bool) -> Manifest:
-    """Returns the manifest with the UID of this object, and if `exact` its resourceVersion; the server refuses it for any other."""
+    """Returns the manifest with the UID of this object, and if `exact` its resourceVersion; the server rejects it for any other."""
     bound: dict[str, Any] = {"uid": uid_of(live)}
     if exact:
         bound["resourceVersion"] = resource_version_of(live)

@@ -203,7 +203,7 @@ async def _configure(run: Execution, desired: Desired, step: Step, before: Manif
             raise ObjectChanged(error) from None
         if not is_immutable(error):
             raise
-        # Only the server's refusal leads to a deletion, never the prediction of `applier.plan.immutable` alone.
+        # Only the server's rejection leads to a deletion, never the prediction of `applier.plan.immutable` alone.
         if not desired.policy.recreate:
             return WriteResult(Action.HELD, f"{error}; {RECREATE}", live)
         return await _recreate(run, desired, live, str(error))

@@ -19,7 +19,7 @@ class NotConnected(HttpError):
 
 
 class ProxyRefused(HttpError):
-    """Reports that the proxy refused to open a tunnel, so that nothing was sent."""
+    """Reports that the proxy opened no tunnel, so that nothing was sent."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)

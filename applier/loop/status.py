@@ -83,7 +83,7 @@ class StatusWriter:
                     lambda: self.cluster.patch(resource, ref.namespace, ref.name, patch, manager=manager, subresource=STATUS), group
                 )
         except ClusterError as refusal:
-            # If another object has the name by now, the server refuses the status because the UID is immutable.
+            # If another object has the name by now, the server rejects the status because the UID is immutable.
             error = WriteConflict(409, "Conflict", str(refusal)) if is_other_object(refusal) else refusal
             if isinstance(error, WriteConflict | NotFound):
                 await self._refresh(status)

@@ -159,7 +159,7 @@ class View:
     async def watch(self, queries: Iterable[Query]) -> None:
         """Watches these kinds, and waits until their state is known. Raises the errors that keep us from reading them.
 
-        What the server refuses for one kind (`REFUSALS`) raises nothing here: reading an object of it raises `NotSynced` with the reason.
+        What the server denies for one kind (`REFUSALS`) raises nothing here: reading an object of it raises `NotSynced` with the reason.
         Nor is it waited for without an end, which would hold a worker for each key that writes the kind.
         """
         queries = tuple(queries)

@@ -31,7 +31,7 @@ def follow(
 
     The pointers are JSON pointers, except that they identify items of lists by `name`, as positions differ between objects. Of a map, only
     the entries of the manifest are compared, since other clients may have added theirs. A field that the manifest lacks is removed. What
-    `is_fixed` is left out: the server would refuse it, and all else with it.
+    `is_fixed` is left out: the server would reject it, and all else with it.
     """
     differing = [pointer for pointer in pointers if not _is_surely_same(manifest, live, pointer)]
     if not differing:  # as in nearly every pod, of which a set may have thousands

@@ -1,4 +1,4 @@
-"""Saves plans for review and later execution, which is refused if the live state has changed in between.
+"""Saves plans for review and later execution; none is executed if the live state has changed in between.
 
 A saved plan is JSON and contains the objects, except for values of Secrets. To execute a plan that writes Secrets, the same input has to be
 provided again.

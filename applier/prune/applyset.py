@@ -2,7 +2,7 @@
 
 https://git.k8s.io/enhancements/keps/sig-cli/3659-kubectl-apply-prune#design-details-applyset-specification
 Members have a label with the set's id. One object, the parent, has the record: the id, the tool that manages the set, and the kinds and
-namespaces of its members. Nothing else is stored, and an object without the label is no member. Records of other tools are refused.
+namespaces of its members. Nothing else is stored, and an object without the label is no member. Records of other tools are not changed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ApplySetError(ApplierError):
 class ApplySet:
     """Names a set by its parent.
 
-    `tooling` is our tool as `NAME/VERSION`, which the record contains. A set of a tool with another name is refused, as the KEP requires:
+    `tooling` is our tool as `NAME/VERSION`, which the record contains. That of a tool of another name is not changed, as the KEP requires:
     two tools that prune by different rules would delete each other's objects.
     """
 

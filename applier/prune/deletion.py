@@ -19,7 +19,7 @@ from applier.outcome import Action, Outcome, Step
 from applier.plan.order import order
 from applier.ref import DEFINITION, NAMESPACE, Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.stop import STOPPED, Stop
-from applier.wait.gone import wait_gone
+from applier.wait.gone import Remaining, wait_gone
 from kube_objects.manifest import is_terminating
 
 SERVICE = ("", "Service")
@@ -156,9 +156,11 @@ class Deleter:
             # would remove that controller's finalizers.
             there.update({one.step.ref: one.reason for one in ended if one.action is not Action.PRUNED})
             awaited = [live[ref] for ref in refs if ref not in there and self._is_awaited(live[ref], last=number + 1 == len(order.waves))]
-            there.update(await self._still_there(awaited, until))
+            remaining = await self._still_there(awaited, until)
+            there.update({ref: one.reason for ref, one in remaining.items()})
             for outcome in ended:
-                if self.wait_for_all and outcome.action is Action.PRUNED and outcome.step.ref in there:
+                if self.wait_for_all and outcome.action is Action.PRUNED and outcome.step.ref in remaining:
+                    outcome.step.obstacle = remaining[outcome.step.ref].obstacle
                     outcome.action, outcome.reason = (
                         Action.FAILED,
                         f"is deleted but {'may still exist' if self.stop.is_cancelled else 'still exists'}: {there[outcome.step.ref]}",
@@ -227,15 +229,16 @@ class Deleter:
     def _is_awaited(self, live: Manifest, *, last: bool) -> bool:
         return not self.dry_run and (self.wait_for_all or (not last and bool(finalizers_of(live))))
 
-    async def _still_there(self, deleted: list[Manifest], until: float) -> dict[Ref, str]:
+    async def _still_there(self, deleted: list[Manifest], until: float) -> dict[Ref, Remaining]:
         """Waits until these objects are gone; returns those that still exist, with the reason."""
         seconds = max(until - time.monotonic(), 0.0)
         waiting = wait_gone(deleted, self.cluster, seconds=seconds, labels=self.labels, sink=self.sink)
         try:
             left = await self.stop.unless(waiting)
-            return {Ref.of(one): "the run was stopped before its deletion was confirmed" for one in deleted} if left is None else left
         except ClusterError as error:
-            return {Ref.of(one): f"cannot be watched: {error}" for one in deleted}
+            return {Ref.of(one): Remaining(f"cannot be watched: {error}") for one in deleted}
+        unconfirmed = Remaining("the run was stopped before its deletion was confirmed")
+        return {Ref.of(one): unconfirmed for one in deleted} if left is None else left
 
 
 def finalizers_of(manifest: Manifest) -> list[str]:

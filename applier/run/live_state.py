@@ -1,4 +1,4 @@
-"""Reads the live state of a graph's objects, plans from it, and predicts refusals that only the state of the cluster reveals.
+"""Reads the live state of a graph's objects, plans from it, and predicts rejections that only the state of the cluster reveals.
 
 An apply learns of a missing namespace from the server, object by object. A plan or diff would report all of its objects as created.
 """
@@ -48,7 +48,7 @@ class PreparedApply(NamedTuple):
     def save(self, *, cluster: str = "", namespace: str = "") -> bytes:
         """Serializes the plan and its ApplySet, without values of Secrets, for `apply_saved`.
 
-        `cluster` is the identity of the cluster (`identity_of`); if given, the plan is refused for any other. `namespace` is that of
+        `cluster` is the identity of the cluster (`identity_of`); if given, the plan is executed in no other. `namespace` is that of
         manifests without one, for reading the same input again.
         """
         return save(self.plan, self.given, self.applyset.form() if self.applyset else None, cluster=cluster, namespace=namespace)
@@ -162,7 +162,7 @@ async def _read(names: Collection[str], resource: Resource, cluster: Cluster) ->
 
 
 def _why_unusable(name: str, live: Manifest | None) -> str:
-    """Returns why nothing can be created in a namespace, as the server's refusal is reported; empty if something can."""
+    """Returns why nothing can be created in a namespace, as the server's rejection is reported; empty if something can."""
     if live is None:
         return f"namespace {name!r} does not exist"
     if is_terminating(live):

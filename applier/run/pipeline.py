@@ -1,6 +1,6 @@
 """Runs an apply from beginning to end: read the live state, plan, write in waves, prune, wait, report.
 
-A saved plan takes the same path; instead of planning, it is checked against the live state, and refused if that has changed.
+A saved plan takes the same path; instead of planning, it is checked against the live state, and not executed if that has changed.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def policy(bodies: Iterable[str] = ()) -> dict[str, Any]:
 def read(log: Path, start: int = 0) -> Iterator[tuple[CountedRequest, str]]:
     """Yields each request in the log once, with its URL, from an offset in the file. A line that it is in the middle of began before it.
 
-    A watch counts when it begins: it may not end for a long time. A watch that was refused never began, and counts when it ends.
+    A watch counts when it begins: it may not end for a long time. A watch that was denied never began, and counts when it ends.
     """
     with log.open("rb") as stream:
         stream.seek(max(start - 1, 0))

@@ -31,7 +31,7 @@ APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/js
 CREATED = 201
 
 APPLY_VALIDATION = "Ignore"
-"""The `fieldValidation` of applies, whose unknown fields the server refuses anyway when it converts them to typed values. Strict validation
+"""The `fieldValidation` of applies, whose unknown fields the server rejects anyway when it converts them to typed values. Strict validation
 would parse the body once more, which takes 15 % of an apply's CPU there, and only find duplicate keys, which a dict cannot have."""
 
 Warn = Callable[[Ref, str], None]
@@ -225,7 +225,7 @@ def _object(answer: Answer) -> Manifest:
 
 
 def _is_terminating(error: WriteConflict) -> bool:
-    """Reports whether a namespace is terminating already: the server refuses a delete while its finalizers remain."""
+    """Reports whether a namespace is terminating already: the server rejects a delete while its finalizers remain."""
     return "ensuring all content is removed" in error.message
 
 
@@ -234,7 +234,7 @@ def _ref(resource: Resource, namespace: str, name: str) -> Ref:
 
 
 def _has_version(manifest: Manifest) -> bool:
-    """Reports whether a write is bound to a resourceVersion, so that a second try is refused if the first was carried out."""
+    """Reports whether a write is bound to a resourceVersion, so that a second try is rejected if the first was carried out."""
     return bool((manifest.get("metadata") or {}).get("resourceVersion"))
 
 

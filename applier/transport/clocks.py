@@ -1,4 +1,4 @@
-"""Reads the validity of tokens and certificates, and the server's clock, to explain refused credentials."""
+"""Reads the validity of tokens and certificates, and the server's clock, to explain rejected credentials."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class ConnectOptions(TypedDict, total=False):
 
     `user_agent` names us in audit logs ("applier"). `cache_dir` caches discovery and compiled schemas between runs. `sink` receives
     events, `warn` the server's warnings. `validation` is how the server treats unknown fields in creates and patches: Strict (the default),
-    Warn or Ignore; in applies it always refuses them. `retries` configures retries. `trace` receives each try: method, path, status (0
+    Warn or Ignore; in applies it always rejects them. `retries` configures retries. `trace` receives each try: method, path, status (0
     without a response), and seconds.
     """
 

@@ -1,4 +1,4 @@
-"""Writes error messages for a server's refusals that name the cause and the remedy."""
+"""Writes error messages for a server's rejections that name the cause and the remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ServerRefusal(NamedTuple):
-    """Holds a refusal with everything that is known about it."""
+    """Holds a rejection with everything that is known about it."""
 
     error_type: type[ApiError]
     status: int
@@ -30,7 +30,7 @@ class ServerRefusal(NamedTuple):
 
 
 def sentence(refused: ServerRefusal) -> str:
-    """Returns the message for a refusal: one line, without values of Secrets."""
+    """Returns the message for a rejection: one line, without values of Secrets."""
     write = MESSAGES.get(refused.error_type)
     text = write(refused) if write else refused.message
     return hide_values(" ".join(text.split()), refused.request)
@@ -46,7 +46,7 @@ WEBHOOK = re.compile(r'(?:admission webhook|failed calling webhook|webhook) "(?P
 
 
 def missing_right(message: str) -> tuple[str, str] | None:
-    """Returns the verb and the resource for which permission is missing; None for a refusal of another kind."""
+    """Returns the verb and the resource for which permission is missing; None for a rejection of another kind."""
     match = RBAC.search(message)
     if match is None:
         return None
@@ -93,7 +93,7 @@ def _fields(refused: ServerRefusal) -> str:
 
 
 def _unauthorized(refused: ServerRefusal) -> str:
-    """Explains why credentials may be refused: expired, not yet valid, or clocks that differ."""
+    """Explains why credentials may be rejected: expired, not yet valid, or clocks that differ."""
     target, now = refused.target, datetime.datetime.now(datetime.UTC)
     header, (certificate, _) = target.credentials.authorization(), target.credentials.pair
     hints = [

@@ -115,7 +115,7 @@ MIN_WATCH, MAX_WATCH = 300, 600  # seconds until the server ends a watch, chosen
 
 
 class Watches:
-    """Opens watches on one server. `has_watch_list`: it supports watches that begin with the state (KEP-3157), until it refuses one."""
+    """Opens watches on one server. `has_watch_list`: it supports watches that begin with the state (KEP-3157), until it denies one."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire

@@ -97,7 +97,7 @@ def _causes(details: dict[str, Any], request: ApiRequest) -> tuple[Cause, ...]:
 
 
 def _type(status: int, reason: str, message: str, causes: tuple[Cause, ...]) -> type[ApiError]:
-    """Returns the error class of a refusal. The message comes first, since a webhook chooses its own status."""
+    """Returns the error class of a rejection. The message comes first, since a webhook chooses its own status."""
     if DENIED.search(message):
         return Forbidden
     if any(words in message for words in TOO_LARGE) or status == 413 or (status >= 400 and TYPED.search(message)):

@@ -1,4 +1,4 @@
-"""Sends requests to a server: retries them if that is safe and useful, renews credentials, counts, and turns refusals into errors."""
+"""Sends requests to a server: retries them if that is safe and useful, renews credentials, counts, and turns rejections into errors."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Answer(NamedTuple):
 
 
 class Uncertain(ClusterError):
-    """Reports a refusal after an earlier try that may have been carried out. `error` is the refusal."""
+    """Reports a rejection after an earlier try that may have been carried out. `error` is the rejection."""
 
     def __init__(self, error: ApiError) -> None:
         super().__init__(str(error))
@@ -106,7 +106,7 @@ class Wire:
         content_type: str = JSON,
         headers: dict[str, str] | None = None,
     ) -> Answer:
-        """Sends a request, with retries. Raises `ClusterError`; `Uncertain` for a refusal after a try that may have been carried out."""
+        """Sends a request, with retries. Raises `ClusterError`; `Uncertain` for a rejection after a try that may have been carried out."""
         tries = Tries(self.retries, self.budget, request.idempotent, known=self.answered)
         answer = await self._retried(request, tries, lambda: self._once(request, method, path, body, content_type, headers))
         return Answer(answer.body, answer.headers, tries.unsure, answer.status)

@@ -31,7 +31,7 @@ class ReadinessWatch:
     may_differ: bool = False
 
     async def run(self) -> None:
-        """Watches until it is cancelled. Raises `ClusterError` when the server refuses."""
+        """Watches until it is cancelled. Raises `ClusterError` when the server denies it."""
         while not await self._heard_all():
             self.labels = ""
 
@@ -71,7 +71,7 @@ async def follow(
 ) -> bool:
     """Watches these objects until `done` is set; returns whether it was within `seconds`. See `ReadinessWatch` for the other parameters.
 
-    Raises `UnknownKind`, and `ClusterError` when the server refuses the watch.
+    Raises `UnknownKind`, and `ClusterError` when the server denies the watch.
     """
     places: dict[tuple[Resource, str], set[Ref]] = {}
     for manifest in manifests:

@@ -48,7 +48,7 @@ async def wait_ready(
     """Waits until all of these objects are ready, or one has failed for good; returns the result of each, in their order.
 
     `labels` is a selector that they match, to watch less; one that does not match is found all the same. Raises `ClusterError` when the
-    server refuses the watch.
+    server denies the watch.
     """
     by_ref = {Ref.of(manifest): manifest for manifest in manifests}
     wait = _Wait(list(rules), await _kinds_with_status(by_ref.values(), cluster), sink, dict.fromkeys(by_ref, NOT_SEEN))

@@ -59,10 +59,9 @@ async def named_set(cluster: Cluster, text: str, namespace: str) -> ApplySet:
     """
     from applier.prune import ApplySet  # only for sets
     from applier.ref import Kind
-    from grove_cli.queries.tree_query import check_name, served_kinds
+    from grove_cli.queries.tree_query import served_kinds, split_argument
 
-    word, _, name = text.rpartition("/")
-    check_name(name, text)
+    word, name = split_argument(text)
     if not word:
         return ApplySet(Kind("", "v1", "Secret"), namespace, name, TOOLING)
     [resource], _ = await served_kinds(cluster, word)

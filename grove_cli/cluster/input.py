@@ -168,7 +168,7 @@ class OtherNamespace(Exception):
 async def in_namespace(cluster: Cluster, items: Sequence[Item], namespace: str, *, only: bool) -> list[Item]:
     """Returns the items with their namespaces. The scope of kinds that the server does not serve is that of definitions among the items.
 
-    Items of unknown kinds are returned unchanged; `_check_kinds` reports them all. `only` refuses other namespaces, as kubectl does with
+    Items of unknown kinds are returned unchanged; `_check_kinds` reports them all. `only` rejects other namespaces, as kubectl does with
     `-n`. Raises `OtherNamespace`.
     """
     defined = defined_scopes(item.manifest for item in items)

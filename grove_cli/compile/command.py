@@ -102,7 +102,7 @@ def _inject_checks(compiled: Compilation, values: str | None) -> None:
 
 def _write(objects: Sequence[Manifest], output: str | None) -> None:
     """Prints objects in a format; None selects it by the reader of standard output."""
-    # A pipe or a file mostly leads to kubectl, and an API server refuses owner references without a UID. A terminal shows them, as the
+    # A pipe or a file mostly leads to kubectl, and an API server rejects owner references without a UID. A terminal shows them, as the
     # designs do; `-o yaml` keeps them everywhere, and a message says so.
     if output is not None or not outputs.is_redirected():
         outputs.write(outputs.WRITERS[output or "yaml"](objects))

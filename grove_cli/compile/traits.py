@@ -88,7 +88,7 @@ def _start_order(objects: SetObjects) -> str:
     sorter = TopologicalSorter(after)
     try:
         sorter.prepare()
-    except CycleError as circle:  # validation refuses it in input, but a user's rule may patch one in
+    except CycleError as circle:  # validation rejects it in input, but a user's rule may patch one in
         return f"none, since there is a cycle: {' -> '.join(reversed(circle.args[1]))}"
     waves = []
     while ready := sorter.get_ready():

@@ -16,7 +16,7 @@ from grove_compiler.impact.pods import ReplicaRestart
 
 
 def as_json(result: Impact) -> bytes:
-    """Returns the result. `allowed` is false for an edit that admission refuses; nothing else is known then."""
+    """Returns the result. `allowed` is false for an edit that admission rejects; nothing else is known then."""
     value = {
         "allowed": not has_errors(result.forbidden),
         "changes": result.touches,

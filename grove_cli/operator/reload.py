@@ -44,7 +44,7 @@ class Files:
 
 @record
 class Reports:
-    """Where reloads are reported: the log, a counter of accepted and refused rules, and an event recorder.
+    """Where reloads are reported: the log, a counter of accepted and rejected rules, and an event recorder.
 
     `record_event` takes type, reason and message of an event, and the occurrence that it is about.
     """

@@ -13,7 +13,7 @@ from applier.outcome import Action, Outcome, Step
 from applier.prune.deletion import Deleter, teardown
 from applier.ref import Manifest, Ref, owner_uids, resource_version_of, uid_of
 from applier.run.live_state import read
-from applier.wait.gone import wait_gone
+from applier.wait.gone import Remaining, wait_gone
 
 ORPHAN = "Orphan"
 RULE = "rule "
@@ -71,7 +71,7 @@ async def delete_planned(plan: DeletionPlan, graph: Graph, deletion: Deleter) ->
 
 async def _cascaded(objects: dict[Ref, Manifest], deletion: Deleter, deadline: float) -> list[Outcome]:
     """Waits until objects are deleted with their owners, and returns an outcome for each."""
-    remaining: dict[Ref, str] = {}
+    remaining: dict[Ref, Remaining] = {}
     if deletion.wait_for_all and not deletion.dry_run:
         seconds = max(deadline - time.monotonic(), 0)
         remaining = await wait_gone(objects.values(), deletion.cluster, seconds=seconds, sink=deletion.sink)
@@ -85,10 +85,11 @@ def _step(ref: Ref, live: Manifest, reason: str = "") -> Step:
     return Step(ref, Action.PRUNED, reason, uid=uid_of(live), resource_version=resource_version_of(live))
 
 
-def _outcome(step: Step, remaining: dict[Ref, str]) -> Outcome:
+def _outcome(step: Step, remaining: dict[Ref, Remaining]) -> Outcome:
     """Returns the outcome of an object that is deleted with its owner; `remaining` has the objects that still exist, and why."""
     if step.ref in remaining:
-        return Outcome(step, Action.FAILED, f"should have been deleted with its owner, but still exists: {remaining[step.ref]}", step.uid)
+        reason, step.obstacle = remaining[step.ref]
+        return Outcome(step, Action.FAILED, f"should have been deleted with its owner, but still exists: {reason}", step.uid)
     return Outcome(step, Action.PRUNED, step.reason, step.uid)
 
 

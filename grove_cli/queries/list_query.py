@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from applier.cluster import Cluster, Resource, find
 from applier.ref import Manifest
-from grove_cli.queries.tree_query import NoSuchObject, check_name, find_kind, served_kinds
+from grove_cli.queries.tree_query import NoSuchObject, find_kind, served_kinds, split_argument
 from grove_compiler.record import record
 from kube_objects.manifest import namespaced_name
 
@@ -52,8 +52,7 @@ def not_found(resource: Resource, name: str) -> str:
 
 def _name(argument: str, resource: Resource, resources: Sequence[Resource]) -> str:
     """Returns the name of an argument `NAME` or `KIND/NAME`. Raises `NoSuchObject` for another kind."""
-    word, _, name = argument.rpartition("/")
-    check_name(name, argument)
+    word, name = split_argument(argument)
     if word and find_kind(resources, word).kind != resource.kind:
         raise NoSuchObject(f"{argument!r} is not a {resource.kind.kind}")
     return name

@@ -42,9 +42,8 @@ async def read_tree(cluster: Cluster, argument: str, namespace: str) -> Forest:
 
     Raises `ClusterError`, `NoSuchObject`.
     """
-    kind, _, name = argument.rpartition("/")
-    check_name(name, argument)
-    [resource], resources = await served_kinds(cluster, kind or DEFAULT_KIND)
+    word, name = split_argument(argument)
+    [resource], resources = await served_kinds(cluster, word or DEFAULT_KIND)
     place = namespace if resource.namespaced else ""
     try:
         root = await cluster.get(resource, place, name)
@@ -54,10 +53,15 @@ async def read_tree(cluster: Cluster, argument: str, namespace: str) -> Forest:
     return await _grow(cluster, root, [each for each in resources if _may_own(resource, each)], place)
 
 
-def check_name(name: str, argument: str) -> None:
-    """Refuses names that would change the path of a request. Raises `NoSuchObject`."""
+def split_argument(argument: str) -> tuple[str, str]:
+    """Returns the parts of an argument `NAME` or `KIND/NAME`; the kind, which may be any word, is empty in the first.
+
+    Raises `NoSuchObject` for names that would change the path of a request.
+    """
+    word, _, name = argument.rpartition("/")
     if name in ("", ".", "..") or "%" in name:
         raise NoSuchObject(f"{argument!r} is not an object: expected NAME or KIND/NAME")
+    return word, name
 
 
 def parse_object(argument: str, kinds: Sequence[str], what: str) -> tuple[str, str]:
@@ -65,13 +69,17 @@ def parse_object(argument: str, kinds: Sequence[str], what: str) -> tuple[str, s
 
     Raises `NoSuchObject` for a kind that is not one of `kinds`, of which `what` says the rest.
     """
-    word, _, name = argument.rpartition("/")
-    check_name(name, argument)
-    lowered = SHORT_NAMES.get(word.lower(), word or DEFAULT_KIND).lower().partition(".")[0]
+    word, name = split_argument(argument)
     for kind in kinds:
-        if lowered in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()[:-1]}ies"):
+        if _is_kind(word or DEFAULT_KIND, kind):
             return kind, name
     raise NoSuchObject(f"{word!r} is not a kind that {what}: expected one of {', '.join(kinds)}")
+
+
+def _is_kind(word: str, kind: str) -> bool:
+    """Reports whether a word means a kind: its name, plural or short name in any case, perhaps followed by its group."""
+    plain = word.lower().partition(".")[0]
+    return SHORT_NAMES.get(plain, plain).lower() in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()[:-1]}ies")
 
 
 async def served_kinds(cluster: Cluster, *words: str) -> tuple[list[Resource], list[Resource]]:
@@ -132,8 +140,7 @@ async def list_readable(cluster: Cluster, places: Sequence[tuple[Resource, str]]
 
 async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Resource, Manifest]:
     """Reads the set `NAME` or `pcs/NAME`, and its resource. Raises `ClusterError`, `NoSuchObject`."""
-    word, _, name = argument.rpartition("/")
-    check_name(name, argument)
+    word, name = split_argument(argument)
     [resource], _ = await served_kinds(cluster, word or SET_KIND)
     if resource.kind.kind != SET_KIND:
         raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
@@ -174,6 +181,14 @@ def find(argument: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Ma
     if not sets:
         raise NoSuchObject(f"{kind} {name!r} belongs to no existing PodCliqueSet")
     return manifest, sets[0]
+
+
+def find_set(argument: str, namespace: str, objects: Iterable[Manifest]) -> Manifest:
+    """Returns the set `NAME` or `pcs/NAME` among these objects. Raises `NoSuchObject`."""
+    word, name = split_argument(argument)
+    if word and not _is_kind(word, SET_KIND):
+        raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
+    return find(name, namespace, objects)[0]
 
 
 def _named(objects: Sequence[Manifest], kind: str, name: str | None) -> list[Manifest]:

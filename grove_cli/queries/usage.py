@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from applier.cluster import Cluster
 from applier.ref import Manifest
 from grove_cli.queries.sets_query import GPUS
-from grove_cli.queries.tree_query import NoSuchObject, check_name, find, list_readable, read_set
+from grove_cli.queries.tree_query import find_set, list_readable, read_set
 from grove_cli.render.domains import Domain, find_domains
-from grove_compiler.decoder import SET_KIND
 from grove_compiler.gangs.gang import read_gang
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_compiler.kube.conditions import is_true
@@ -185,16 +184,7 @@ async def read_usage(cluster: Cluster, argument: str, namespace: str) -> UsageOb
 
 def recorded_usage(argument: str, namespace: str, objects: Sequence[Manifest]) -> UsageObjects:
     """Returns the set and the objects among recorded ones. Raises `NoSuchObject`."""
-    pcs, _ = find(_name(argument), namespace, objects)
-    return UsageObjects(pcs, list(objects), [])
-
-
-def _name(argument: str) -> str:
-    word, _, name = argument.rpartition("/")
-    check_name(name, argument)
-    if word.lower().partition(".")[0] not in ("", "pcs", "podcliqueset", "podcliquesets"):
-        raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
-    return name
+    return UsageObjects(find_set(argument, namespace, objects), list(objects), [])
 
 
 def _is_constrained(objects: Iterable[Manifest]) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +16,6 @@ from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import filenames_option, output_option, rules_option
 from grove_cli.program import LoadedRules
 from grove_cli.terminal import visible
-from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from kube_objects.words import counted
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from grove_compiler.engine.codegen.counting import CountingProgram
 
 WORDS = "[ID | lives [ID] | check DIR… | new WHAT DIR/NAME | schema NAME]"
-CHECK = "check"
 
 
 def _complete_words(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -69,21 +66,26 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
     Each line has the id, the verb, what the rule did (with -f), its file and line, and its documentation. Rules that replace
     a built-in one, and disabled rules, are marked.
     """
-    if words[:1] == (CHECK,):
-        if len(words) == 1:
-            raise click.UsageError("check requires a directory of rules, as in: grove rules check my-rules/")
-        return _check((*rules, *words[1:]), files, strict, output == "json")
-    if words[:1] == ("lives",):
-        return _lives(LoadedRules(rules), words[1:], output)
+    word, rest = words[:1], words[1:]
+    if word == ("check",):
+        return _check(rest, rules, files, strict, output == "json")
+    if word == ("lives",):
+        return _lives(rest, LoadedRules(rules), output)
     if output == "mermaid":
         raise click.UsageError("only lives can be drawn, as in: grove rules lives training/job -o mermaid")
-    if words[:1] == ("new",):
-        return _new(words[1:])
-    if words[:1] == ("schema",):
-        return _schema(words[1:])
-    if len(words) > 1:
+    if word == ("new",):
+        return _new(rest)
+    if word == ("schema",):
+        return _schema(rest)
+    if rest:
         raise click.UsageError(f"only one rule at a time; did you mean: grove rules check {words[-1]}")
-    book = LoadedRules(rules)
+    return _rules(word, LoadedRules(rules), files, output == "json")
+
+
+def _rules(wanted: tuple[str, ...], book: LoadedRules, files: tuple[str, ...], is_json: bool) -> int:
+    """Lists the rules, or shows the one that is wanted."""
+    from grove_cli.rules.listing import list_rules
+
     program = book.program()
     counts = None
     if files:
@@ -91,9 +93,18 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
         if has_errors(problems):
             return EXIT_FINDINGS
         counts = dict(counted.counts)
-    if words:
-        return _show(words[0], book, program, counts, output == "json")
-    return _list(book, program, counts, output == "json")
+    listed = list_rules(book.book, program, counts)
+    if wanted:
+        return _show(wanted[0], book, program, listed, is_json)
+    if is_json:
+        outputs.write_report([rule.as_manifest() for rule in listed])
+        return 0
+    from grove_cli.render.as_table import table
+    from grove_cli.terminal import terminal_of
+
+    rows = [[rule.id, rule.verb, *([] if counts is None else [rule.did]), rule.place, rule.title] for rule in listed]
+    outputs.write_text(table([[visible(cell) for cell in row] for row in rows], terminal_of(sys.stdout)))
+    return 0
 
 
 def _counted(book: LoadedRules, files: tuple[str, ...]) -> tuple[CountingProgram, list[Diagnostic]]:
@@ -144,7 +155,7 @@ def _schema(words: tuple[str, ...]) -> int:
     return 0
 
 
-def _lives(book: LoadedRules, wanted: tuple[str, ...], output: str) -> int:
+def _lives(wanted: tuple[str, ...], book: LoadedRules, output: str) -> int:
     from grove_cli.rules.listing import place
     from grove_cli.rules.lives import as_manifest, as_mermaid, as_text, lives_of
 
@@ -167,67 +178,27 @@ def _lives(book: LoadedRules, wanted: tuple[str, ...], output: str) -> int:
     return 0
 
 
-def _list(book: LoadedRules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
-    from grove_cli.rules.listing import list_rules
+def _show(rule_id: str, book: LoadedRules, program: Program, listed: list[Listed], is_json: bool) -> int:
+    from grove_cli.rules.listing import as_text, patches_for, place, source_text, template_text
 
-    listed = list_rules(book.book, program, counts)
-    if is_json:
-        outputs.write_report([_listed_json(rule) for rule in listed])
-        return 0
-    from grove_cli.render.as_table import table
-    from grove_cli.terminal import terminal_of
-
-    rows = [[visible(cell) for cell in _row(rule, counts is not None)] for rule in listed]
-    outputs.write_text(table(rows, terminal_of(sys.stdout)))
-    return 0
-
-
-def _row(rule: Listed, is_counted: bool) -> tuple[str, ...]:
-    from grove_cli.rules.listing import PLURALS
-
-    did = (f"{rule.count} {PLURALS[rule.verb][rule.count != 1]}",) if is_counted and not rule.is_disabled else ("",) * is_counted
-    return rule.id, rule.verb, *did, rule.place, rule.doc + (f" [{rule.note}]" if rule.note else "")
-
-
-def _show(rule_id: str, book: LoadedRules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
-    from grove_cli.rules.listing import list_rules, patches_for, place, source_text, template_text
-
-    listed = {rule.id: rule for rule in list_rules(book.book, program, counts)}
     rule = next((rule for rule in program.rules if rule.id == rule_id), None)
-    if rule is None:
-        return _report_unknown(rule_id, list(listed), rule_id in listed)
+    entry = next((entry for entry in listed if entry.id == rule_id), None)
+    if rule is None or entry is None:
+        return _report_unknown(rule_id, [entry.id for entry in listed], is_disabled=entry is not None)
     sources = book.book.sources()
     template = rule.details.get("template", "")
     text, template_source = source_text(sources, rule), template_text(sources, template) if template else ""
     patches = patches_for(rule, program)
     if is_json:
         more = {"text": text, "template": template, "templateText": template_source, "patches": [patch.id for patch in patches]}
-        outputs.write_report({**_listed_json(listed[rule_id]), "after": [word for word, _ in rule.after], **more})
+        outputs.write_report({**entry.as_manifest(), "after": [word for word, _ in rule.after], **more})
         return 0
     by = [f"{patch.id} ({place(book.book, patch.file, patch.line, patch.origin)}): {patch.doc}" for patch in patches]
-    lines = [*_head(listed[rule_id], rule), *(f"patched   {line}" for line in by), "", text]
+    lines = [*as_text(entry, rule), *(f"patched   {line}" for line in by), "", text]
     if template:
         lines += ["", f"# templates/{template}", template_source]
     outputs.write_text("\n".join(visible(line) for line in "\n".join(lines).split("\n")) + "\n")
     return 0
-
-
-def _head(listed: Listed, rule: RuleInfo) -> Iterator[str]:
-    yield f"{listed.id}  {listed.place}"
-    yield listed.doc
-    yield ""
-    yield f"verb      {listed.verb}" + (f", about {', '.join(listed.about)}" if listed.about else "")
-    if listed.note:
-        yield f"note      {listed.note}"
-    if listed.count is not None:
-        from grove_cli.rules.listing import PLURALS
-
-        yield f"did       {listed.count} {PLURALS[listed.verb][listed.count != 1]}"
-    if rule.details.get("template"):
-        kind = rule.details.get("kind")
-        yield f"template  templates/{rule.details['template']}" + (f", of {kind}" if kind else "")
-    if rule.after:
-        yield f"after     {', '.join(word for word, _ in rule.after)}"
 
 
 def _report_unknown(rule_id: str, known: list[str], is_disabled: bool, what: str = "rule") -> int:
@@ -243,12 +214,14 @@ def _report_unknown(rule_id: str, known: list[str], is_disabled: bool, what: str
     return EXIT_FINDINGS
 
 
-def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_json: bool) -> int:
+def _check(folders: tuple[str, ...], others: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_json: bool) -> int:
+    if not folders:
+        raise click.UsageError("check requires a directory of rules, as in: grove rules check my-rules/")
     from grove_cli import findings
     from grove_cli.reading.silencers import silence
     from grove_cli.rules.check import check, idle_patches
 
-    book = LoadedRules(folders)
+    book = LoadedRules((*others, *folders))
     result, _ = silence(check(book.book), book.own_files, errors=("schema/unknown-field",))
     if inputs and not has_errors(result):
         program, problems = _counted(book, inputs)
@@ -266,11 +239,4 @@ def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_j
         findings.write(result, book.find_file, sys.stderr)
         if not result:
             outputs.write([f"{counted(len(files), 'file')}, no problems found\n".encode()])
-    return 1 if has_errors(result) or (strict and result) else 0
-
-
-def _listed_json(listed: Listed) -> dict[str, Any]:
-    result: dict[str, Any] = {"id": listed.id, "doc": listed.doc, "verb": listed.verb, "about": listed.about, "origin": listed.origin}
-    file, _, line = listed.place.rpartition(":")
-    result |= {"file": file, "line": int(line), "disabled": listed.is_disabled, "replaces": listed.replaces}
-    return result if listed.count is None else {**result, "count": listed.count}
+    return EXIT_FINDINGS if has_errors(result) or (strict and result) else 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
+from typing import Any
 
 from grove_cli.rulebook import Rulebook
 from grove_compiler.engine.language.load import load
-from grove_compiler.engine.language.patterns import matches
 from grove_compiler.engine.language.rule import Rule
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
@@ -59,6 +59,40 @@ class Listed:
             return "disabled"
         return f"replaces {', '.join(self.replaces)}" if self.replaces else ""
 
+    @property
+    def title(self) -> str:
+        """Its documentation, with the note."""
+        return self.doc + (f" [{self.note}]" if self.note else "")
+
+    @property
+    def did(self) -> str:
+        """How much it did, in words; empty when nothing was compiled, and for a disabled rule."""
+        return "" if self.count is None else f"{self.count} {PLURALS[self.verb][self.count != 1]}"
+
+    def as_manifest(self) -> dict[str, Any]:
+        """Returns it as JSON data."""
+        file, _, line = self.place.rpartition(":")
+        result: dict[str, Any] = {"id": self.id, "doc": self.doc, "verb": self.verb, "about": self.about, "origin": self.origin}
+        result |= {"file": file, "line": int(line), "disabled": self.is_disabled, "replaces": self.replaces}
+        return result if self.count is None else {**result, "count": self.count}
+
+
+def as_text(listed: Listed, rule: RuleInfo) -> Iterator[str]:
+    """Yields the lines about an effective rule that stand before its text."""
+    yield f"{listed.id}  {listed.place}"
+    yield listed.doc
+    yield ""
+    yield f"verb      {listed.verb}" + (f", about {', '.join(listed.about)}" if listed.about else "")
+    if listed.note:
+        yield f"note      {listed.note}"
+    if listed.did:
+        yield f"did       {listed.did}"
+    if template := rule.details.get("template"):
+        kind = rule.details.get("kind")
+        yield f"template  templates/{template}" + (f", of {kind}" if kind else "")
+    if rule.after:
+        yield f"after     {', '.join(word for word, _ in rule.after)}"
+
 
 def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None = None) -> list[Listed]:
     """Returns the effective rules in order of evaluation, followed by disabled ones."""
@@ -95,8 +129,7 @@ def place(book: Rulebook, file: str, line: int, origin: str) -> str:
 
 def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:
     """Returns the patches that may change the objects of a rule."""
-    patches = [patch for patch in program.rules if patch.verb == "patch" and rule.verb in ("generate", "status")]
-    return [patch for patch in patches if any(_means(word, rule) for word in patch.details["of"])]
+    return [patch for patch in program.rules if patch.id in rule.details.get("patches", ())]
 
 
 def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
@@ -122,10 +155,6 @@ def _text(document: Document) -> str:
 def template_text(sources: Sequence[RuleSource], name: str) -> str:
     """Returns the source of a template; of several with one name that of the last."""
     return next((source.text.strip("\n") for source in reversed(sources) if source.is_template and source.template_name == name), "")
-
-
-def _means(word: str, rule: RuleInfo) -> bool:
-    return matches(word, rule.id) if "/" in word else word == rule.details.get("kind")
 
 
 def _history(book: Rulebook) -> dict[str, list[Rule]]:

@@ -58,7 +58,7 @@ def _api_version(template: Template) -> TemplateNode | None:
 def wrong_value(kind: str, schema: Schema, node: TemplateNode) -> Iterator[Diagnostic]:
     """Yields findings about a value with a schema, each at its line. Expressions are not evaluated.
 
-    An unknown field is an error: an API server would drop it, or refuse the object.
+    An unknown field is an error: an API server would drop it, or reject the object.
     """
     sketch = Sketch()
     value = sketch.value(node, ())

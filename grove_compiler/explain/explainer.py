@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from grove_compiler.engine.language.patterns import matches
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Guard, Trace, Tracer
@@ -85,7 +84,7 @@ class Explainer:
         rule = self.rules[node.rule]
         skipped: list[SkippedRule] = []
         for patch in self.tracer.rules:
-            if patch.verb == "patch" and patch.id not in touched and _is_for(patch, rule):
+            if patch.id in rule.details["patches"] and patch.id not in touched:
                 skipped += _skipped(patch, [condition for condition in trace.conditions if condition.rule == patch.id])
         return ObjectAnswer(node, rule, trace, [self.rules[rule_id] for rule_id in touched], skipped, self._existence(subject, trace))
 
@@ -139,8 +138,3 @@ def _skipped(rule: RuleInfo, conditions: Sequence[Guard]) -> Iterator[SkippedRul
     if failed:
         most = max(failed.values(), key=len)
         yield SkippedRule(rule, most[0], len(most))
-
-
-def _is_for(patch: RuleInfo, rule: RuleInfo) -> bool:
-    """Reports whether a patch applies to the objects of a rule."""
-    return any(matches(word, rule.id) if "/" in word else word == rule.details["kind"] for word in patch.details["of"])

@@ -160,6 +160,6 @@ def shorten(value: Any) -> str:
     if isinstance(value, str):
         value = value[:80]
     elif isinstance(value, int) and value.bit_length() > 256:
-        return "of more than 256 bits"  # Python refuses to print integers of many thousand digits
+        return "of more than 256 bits"  # Python does not print integers of many thousand digits
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 Scalar = str | int | float | bool | None
 
-# No Python refuses to convert a number of this many characters, whatever base it is in (the lowest settable limit is 640 digits).
+# Each version of Python converts a number of this many characters, whatever base it is in (the lowest settable limit is 640 digits).
 MAX_NUMBER_LENGTH = 500
 
 WORDS: dict[str, Scalar] = {
@@ -75,7 +75,7 @@ def _float(text: str, digits: str) -> Scalar:
     except ValueError:
         return text
     if value in (float("inf"), float("-inf")):
-        return text  # Go refuses it as a number too, and so an abbreviated commit such as 4e53730 stays text
+        return text  # Go rejects it as a number too, and so an abbreviated commit such as 4e53730 stays text
     # Go writes a whole float without a point, so what kubectl sends for 2.0 or 1e3 is an integer.
     return int(value) if value.is_integer() and abs(value) < 2**63 else value
 

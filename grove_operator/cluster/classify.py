@@ -134,7 +134,7 @@ def _problem(value: Any) -> _Problem | None:
 
 
 def _path_problem(metadata: Manifest) -> _Problem | None:
-    """Refuses names that are invalid for all kinds and would change the path of a request."""
+    """Rejects names that are invalid for all kinds and would change the path of a request."""
     for key in ("name", "namespace"):
         text = metadata.get(key) or ""
         if not isinstance(text, str):

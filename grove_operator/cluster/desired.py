@@ -106,7 +106,7 @@ class _Builder:
 
 
 def without_owner(manifest: Manifest, owner: ObjectRef) -> Manifest:
-    """Returns the manifest without its reference to an owner that will not exist, as a server refuses references without a UID."""
+    """Returns the manifest without its reference to an owner that will not exist, as a server rejects references without a UID."""
     metadata = dict(manifest["metadata"])
     references = [
         reference

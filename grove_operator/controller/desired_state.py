@@ -18,7 +18,7 @@ ORPHANED = "orphan"
 
 
 REFUSED = Gone()
-"""For a terminating namespace: the server refuses to create anything in it (the shipped operator tried 1,471 times). What exists goes once
+"""For a terminating namespace: the server creates nothing in it (the shipped operator tried 1,471 times). What exists goes once
 our finalizers are removed."""
 
 
@@ -81,5 +81,5 @@ class DesiredState:
         except NotSynced as error:
             if not isinstance(error.cause, REFUSALS):
                 raise
-            return False  # creations in a terminating namespace are then refused, and reported
+            return False  # creations in a terminating namespace are then rejected, and reported
         return live is not None and is_terminating(live)

@@ -144,7 +144,7 @@ class Evaluator:
         return bool(older)
 
     def observe(self, result: Result[Key]) -> None:
-        """Records which objects the server refused, so that the next evaluations report it on their owners and on the set."""
+        """Records which objects the server rejected, so that the next evaluations report it on their owners and on the set."""
         if self._stalls.observe(result, self._clock()):
             self._enqueue(result.key)
             self._enqueue(set_key(result.key))
@@ -267,7 +267,7 @@ def _report(result: StepResult, of: ObjectRef, stall: Stall) -> None:
 
 
 def _refusals(result: StepResult, refused: Mapping[Ref, str]) -> dict[ObjectRef, Stall]:
-    """Returns the first refusal for each PodClique and scaling group whose objects are refused. The set's own is in `StallTracker`."""
+    """Returns the first rejection for each PodClique and scaling group whose objects are rejected. The set's own is in `StallTracker`."""
     owners = [(node.owner, message) for node in result.graph.nodes if (message := refused.get(Ref.of(node.object)))] if refused else []
     stalls: dict[ObjectRef, Stall] = {}
     for owner, message in owners:

@@ -41,7 +41,7 @@ DEFAULT = Key(CLUSTER_TOPOLOGY, "", DEFAULT_TOPOLOGY)
 """The key of the topology that the configuration describes. It is enqueued at the start, as no object in the cluster stands for it."""
 WORKERS = 16
 MAX_RETRY = 60.0
-"""Upper limit in seconds of the backoff of refused writes. No watch reports that a quota was raised or a webhook removed."""
+"""Upper limit in seconds of the backoff of rejected writes. No watch reports that a quota was raised or a webhook removed."""
 PACE_OF_SETS = 0.25
 """Least seconds between two evaluations of a set's own key, which sums up its replicas: each of 500 starting replicas enqueues it."""
 PROPOSED = COMPUTE_DOMAIN._replace(version="v1alpha1")

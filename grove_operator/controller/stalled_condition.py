@@ -24,8 +24,8 @@ from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 GRACE = 10.0
 """Seconds for which a failure that may pass by itself is not reported: a server that restarts, a webhook that is rolled out."""
 MIN_WORDING = 60.0
-"""Seconds for which the words of a report stay. Each change is written, and tried at once: a policy that words each refusal anew, with the
-name of its own pod, say, would be asked without end."""
+"""Seconds for which the words of a report stay. Each change is written, and tried at once: a policy that words each rejection anew, with
+the name of its own pod, say, would be asked without end."""
 WAYS_OUT = "delete it, rename what conflicts with it, or hand it over with `grove adopt --field-manager grove-operator`"
 """What people can do about an object of somebody else that has the name of one of ours."""
 CONTESTED = "is changed by another client, or an admission webhook, after each write of the operator, which writes it less and less often"
@@ -73,7 +73,7 @@ class WriteFailures:
 def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
     """Yields objects that were not written, or in vain; what is said of them, and whether the failure may pass by itself.
 
-    What the server refuses for its content or by its access rules does not; nor does what was not tried, because its kind cannot be read or
+    What the server rejects for its content or by its access rules does not; nor does what was not tried, because its kind cannot be read or
     somebody else's object has its name.
     """
     for outcome in result.outcomes:
@@ -103,7 +103,7 @@ def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
 def _followed(known: _Failure | None, message: str, may_pass: bool, now: float) -> _Failure:
     """Returns what is known of a failure now: words that only differ in numbers stay, others for a while.
 
-    A refusal counts at once, also where a failure came first that may have passed. Where the clock goes back, all times begin again.
+    A rejection counts at once, also where a failure came first that may have passed. Where the clock goes back, all times begin again.
     """
     if known is None:
         return _Failure(message, may_pass, now, now)
@@ -142,7 +142,7 @@ class Stall(NamedTuple):
 
 
 class StallTracker:
-    """Tracks which keys are held and which objects the server refuses. A set has one condition for itself and all its replicas.
+    """Tracks which keys are held and which objects the server rejects. A set has one condition for itself and all its replicas.
 
     The condition describes one replica only, and the same one for as long as that replica is stalled: an invalid rule holds all 500
     replicas of a set, and a condition with their count, or with the lowest index, would be written each time that one of them is evaluated.
@@ -163,7 +163,7 @@ class StallTracker:
     def release(self, key: Key, *, gone: bool = False) -> bool:
         """Records that a key is no longer held; with a set that is `gone`, none of its replicas is.
 
-        What the server refuses is known until a result says otherwise, also of what is left of a key that is gone: forgotten before, it
+        What the server rejects is known until a result says otherwise, also of what is left of a key that is gone: forgotten before, it
         would be news each time, and be tried at once.
         """
         if gone and key.replica is None:
@@ -189,7 +189,7 @@ class StallTracker:
         return {**self._yielded.get(key, {}), **self._failures.reported(key)}
 
     def yield_for(self, key: Key, refused: Mapping[Ref, str]) -> None:
-        """Records for which of the refused objects a key desires nothing at all; none ends that."""
+        """Records for which of the rejected objects a key desires nothing at all; none ends that."""
         if refused:
             self._yielded[key] = refused
         else:

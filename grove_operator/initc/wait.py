@@ -19,7 +19,7 @@ from kube_objects.manifest import is_terminating, labels_of, maps, section
 PODS = Resource(Kind("", "v1", "Pod"), "pods", namespaced=True)
 """Known without discovery, which a thousand pods that start would ask for at once, and which not every cluster permits them."""
 FIRST_WAIT, MAX_WAIT = 0.5, 10.0
-"""Seconds until a refused request is retried. A restart of the init container may take up to 300 (CrashLoopBackOff)."""
+"""Seconds until a denied request is retried. A restart of the init container may take up to 300 (CrashLoopBackOff)."""
 
 Log = Callable[[str], None]
 

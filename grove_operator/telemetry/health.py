@@ -91,13 +91,13 @@ Right = tuple[str, str]
 
 
 class MissingRights:
-    """Tracks refusals by key, until a reconciliation of the key is not refused."""
+    """Tracks missing permissions by key, until a reconciliation of the key lacks none."""
 
     def __init__(self) -> None:
         self._by_key: dict[Key, dict[Right, str]] = {}
 
     def result(self, result: Result[Key]) -> None:
-        """Records the refusals of a reconciliation."""
+        """Records the permissions that a reconciliation lacked."""
         refused = dict(_missing([result.error, *(outcome.error for outcome in result.outcomes)]))
         if refused:
             self._by_key[result.key] = refused
@@ -105,7 +105,7 @@ class MissingRights:
             self._by_key.pop(result.key, None)
 
     def now(self, cache: WatchCache) -> dict[Right, str]:
-        """Returns the missing permissions, each with the message of a refusal, which names the rule that would grant it."""
+        """Returns the missing permissions, each with the server's message, which names the rule that would grant it."""
         missing = dict(_missing(cache.forbidden()))
         for refused in self._by_key.values():
             missing |= refused

@@ -170,4 +170,4 @@ def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> Pai
 
 def _signer(key: bytes) -> CertificateIssuerPrivateKeyTypes:
     signer: PrivateKeyTypes = serialization.load_pem_private_key(key, None)
-    return signer  # type: ignore[return-value]  # `sign` refuses other types
+    return signer  # type: ignore[return-value]  # `sign` rejects other types

@@ -1,4 +1,4 @@
-"""Creates the pods of a set as a dry run before the set is admitted, and reports what the API server refuses.
+"""Creates the pods of a set as a dry run before the set is admitted, and reports what the API server rejects.
 
 Otherwise a set whose pods are invalid would be stored, and never have pods.
 """
@@ -40,7 +40,7 @@ AT_ONCE = 16
 MAX_PODS = 64
 """Trials for one set. Further cliques are not tried."""
 NOT_TRIED = re.compile(r"does not support dry run|exceeded quota")
-"""Refusals that are not caused by the template: of a webhook without support for dry runs, and of an exhausted quota."""
+"""Rejections that are not caused by the template: of a webhook without support for dry runs, and of an exhausted quota."""
 LIST_ITEM = re.compile(r"^spec\.(\w+)\[(\d+)\]")
 MAX_NAME_LENGTH = 50
 """Characters of `generateName`."""
@@ -48,7 +48,7 @@ MAX_NAME_LENGTH = 50
 
 @record
 class TrialOptions:
-    """`mode` is how a refusal is reported; `timeout` is the limit in seconds for all pods of a set."""
+    """`mode` is how a rejection is reported; `timeout` is the limit in seconds for all pods of a set."""
 
     mode: Mode = "warn"
     timeout: float = 3.0
@@ -61,7 +61,7 @@ def trial_options(config: Manifest) -> TrialOptions:
 
 
 class PodTrial:
-    """Tries pods, each with a create of `dryRun=All`. Failures other than refusals are ignored, and the set is admitted."""
+    """Tries pods, each with a create of `dryRun=All`. Failures other than rejections are ignored, and the set is admitted."""
 
     def __init__(self, cluster: Cluster, options: TrialOptions, share: Share | None = None) -> None:
         self._cluster, self._options = cluster, options
@@ -70,7 +70,7 @@ class PodTrial:
     async def findings(
         self, old: Manifest, new: Manifest, context: StepContext, settings: Settings, config: Document | None, view: ObjectReader | None
     ) -> list[Diagnostic]:
-        """Returns the refusals of the pods of a valid set. `old` is empty for a new set.
+        """Returns the rejections of the pods of a valid set. `old` is empty for a new set.
 
         While the server is busy no templates are tried in the mode `warn`.
         """

@@ -159,7 +159,7 @@ class ReviewServer:
 
 
 def _no_number(text: str) -> None:
-    """Refuses NaN and Infinity, which are no JSON although Python reads them."""
+    """Rejects NaN and Infinity, which are no JSON although Python reads them."""
     raise ValueError(text)
 
 

@@ -146,7 +146,7 @@ def printed(command: Sequence[str], timeout: float) -> str:
 def execute(command: Sequence[str], timeout: float) -> ProcessResult:
     """Runs a program. Raises `OSError` and, after terminating it, `subprocess.TimeoutExpired`.
 
-    One that is asked has the engine stop; else that would go on diagnosing for nobody, and refuse whoever comes next.
+    One that is asked has the engine stop; else that would go on diagnosing for nobody, and reject whoever comes next.
     """
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace") as process:

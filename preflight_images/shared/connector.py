@@ -27,7 +27,7 @@ PAUSE, GROWTH = 2.0, 1.5
 """Seconds until the second attempt, and the factor of the backoff."""
 MAX_CALL = 30.0
 PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED)
-"""Errors that are retried later; events refused for other reasons are dropped."""
+"""Errors that are retried later; events rejected for other reasons are dropped."""
 
 
 class Undelivered(Exception):
@@ -35,7 +35,7 @@ class Undelivered(Exception):
 
 
 class EventRefused(Exception):
-    """The connector refused an event. The message has the reason."""
+    """The connector rejected an event. The message has the reason."""
 
 
 class Clock(Protocol):
@@ -88,7 +88,7 @@ class Connector:
     def flush(self) -> int:
         """Sends everything in the spool, oldest first, and returns how many events were sent. Raises `Undelivered`.
 
-        An event that is refused for itself stays, and keeps no other back: the next may be the one that tells of a fault.
+        An event that is rejected for itself stays, and keeps no other back: the next may be the one that tells of a fault.
         """
         files = sorted(path for path in self._spool.glob("[!.]*") if path.is_file()) if self._spool.is_dir() else []
         refused, sent = list[str](), 0

@@ -14,13 +14,13 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Node, ObjectRef
 
 
-@dataclass
+@dataclass(eq=False)
 class Author:
     name: str
     country: str | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Book:
     title: str
     pages: int = 100
@@ -38,7 +38,7 @@ class Book:
         return self.pages > pages
 
 
-@dataclass
+@dataclass(eq=False)
 class Shelf:
     """A shelf and what stands on it."""
 

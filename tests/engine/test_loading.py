@@ -296,6 +296,7 @@ def test_a_rule_says_where_it_stands_and_what_it_is() -> None:
     )
     assert rule.details == {
         "template": "box.yaml",
+        "patches": [],
         "kind": "Box",
         "policy": {"create": "only"},
         "keeping": {"create": "only"},

@@ -14,7 +14,7 @@ from tools.rules_reference import reference
 from .bookshop import sources
 
 
-@dataclass
+@dataclass(eq=False)
 class Crate:
     types: list[str]
 

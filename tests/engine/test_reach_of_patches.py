@@ -68,3 +68,11 @@ def test_a_patch_about_an_input_for_which_there_is_no_such_object_is_a_mistake()
 def test_a_patch_about_an_unknown_input_is_told_the_nearest() -> None:
     found = wrong("patch: Card\nabout: Shelv\n")
     assert "Shelf" in [one.nearest for one in found]
+
+
+@rows("keys", REACHED)
+def test_a_rule_tells_which_patches_change_its_objects(keys: str) -> None:
+    rule = f"rule: patch/a\ndoc: A.\n{keys}do: [{{op: add, path: /spec/b, value: '1'}}]\n"
+    made = build(sources([*RULES, rule], TEMPLATES), SUBJECTS)
+    changed = {rule.id for rule in made.rules if rule.details.get("patches") == ["patch/a"]}
+    assert changed == {"shop/sign" if name == "sign" else f"{name}/card" for name in REACHED[keys]}

@@ -41,7 +41,7 @@ class MemoryCluster:
 
     `log` holds every request in order and `requests` counts them by verb and plural; `in_flight` and `most_in_flight` count concurrent
     requests. `before` is awaited ahead of each request: a sleep there is the server's latency. `admit` is called with every object before
-    it is stored, and returns it, another one in its place, or refuses it. `schemas` define how kinds merge; lists of kinds without one are
+    it is stored, and returns it, another one in its place, or rejects it. `schemas` define how kinds merge; lists of kinds without one are
     atomic. `history` is how many changes a watch can go back. `texts` returns the lines of a subresource that is text, such as a pod's log.
     Orphans are garbage-collected at once, or, unless it `collects`, when `garbage.collect` is called.
     """

@@ -76,7 +76,7 @@ COOL_DOWN = 5.0  # seconds after a renewal that failed or changed nothing in whi
 
 
 class Renewal:
-    """Renews credentials before a request if they are due, and after a refusal (401)."""
+    """Renews credentials before a request if they are due, and after a rejection (401)."""
 
     def __init__(self, credentials: Credentials, ca: Callable[[], str] = lambda: "", now: Callable[[], float] = time.monotonic) -> None:
         self.credentials, self.ca, self.now = credentials, ca, now
@@ -97,7 +97,7 @@ class Renewal:
         return self.current()
 
     async def after(self, sent: Proof) -> bool:
-        """Renews the credentials that the server has refused; returns whether there are others to try. Raises `CredentialsError`."""
+        """Renews the credentials that the server has rejected; returns whether there are others to try. Raises `CredentialsError`."""
         async with self._lock:
             if self.current() != sent:
                 return True

@@ -19,7 +19,7 @@ State = tuple[tuple[int, int, int] | None, ...]
 
 
 class Followed:
-    """Provides the credentials of a context's user, and reloads them from changed files: checked every ten seconds and after a refusal.
+    """Provides the credentials of a context's user, and reloads them from changed files: checked every ten seconds and after a rejection.
 
     The context stays the one that was chosen, whatever `current-context` becomes, and changes are ignored if it names another cluster:
     credentials are never sent to another cluster. `trust` is called with a new authority and client certificate before they are used. It

@@ -82,7 +82,7 @@ def command(**given: Any) -> int:
 
 
 def _refuse_beside_plan(options: Mapping[str, str]) -> None:
-    """Refuses options that are part of a plan, and would be ignored. Raises `click.UsageError`."""
+    """Rejects options that are part of a plan, and would be ignored. Raises `click.UsageError`."""
     context = click.get_current_context()
     for name, option in options.items():
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from applier.events import Sink
-from applier.outcome import UNDONE, Action
+from applier.outcome import UNDONE, Action, Obstacle
 from grove_cli import output as outputs
 from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
 from grove_cli.cluster.session import Failed, Session, SignalExit, say
@@ -142,10 +142,7 @@ class DeleteRun:
 
 def _held_by_finalizers(outcomes: list[Outcome]) -> Ref | None:
     """Returns the first object whose finalizers delayed its deletion beyond the timeout; None if there is none."""
-    from applier.wait.gone import FOR_FINALIZERS
-
-    stuck = (outcome.step.ref for outcome in outcomes if outcome.action in UNDONE and FOR_FINALIZERS in outcome.reason)
-    return next(stuck, None)
+    return next((outcome.step.ref for outcome in outcomes if outcome.step.obstacle is Obstacle.FINALIZERS), None)
 
 
 def _dry_run(objects: dict[Ref, Manifest]) -> list[Outcome]:

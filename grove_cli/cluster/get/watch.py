@@ -16,7 +16,7 @@ from grove_cli.cluster.session import Session
 
 SETTLE = 0.25  # seconds in which changes are collected before objects are read again
 MAX_WAIT = 15.0  # seconds after which objects are read again without a change, as kinds without objects are not watched
-PAUSE = 1.0  # seconds until a refused watch is tried again
+PAUSE = 1.0  # seconds until a denied watch is tried again
 
 
 class Drawing(NamedTuple):
@@ -75,7 +75,7 @@ async def readings(cluster: Cluster, read: Callable[[], Awaitable[W]], namespace
 
 
 async def _watch(cluster: Cluster, resource: Resource, namespace: str, changed: asyncio.Event) -> None:
-    """Sets `changed` for each change of a kind, until it is cancelled. A refused watch is tried again."""
+    """Sets `changed` for each change of a kind, until it is cancelled. A denied watch is tried again."""
     while True:
         with suppress(ClusterError):
             async with aclosing(list_and_watch(cluster, resource, namespace)) as events:

@@ -23,7 +23,7 @@ FORMATS = ("json", "yaml", "text", "name", "wide")
 
 
 def _no_format(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Refuses the formats that `-o` has in all other commands, as a file of that name is hardly ever meant."""
+    """Rejects the formats that `-o` has in all other commands, as a file of that name is hardly ever meant."""
     if value in FORMATS:
         raise click.BadParameter(f"here -o is the file to save the plan to, as JSON; for a file called {value!r} write ./{value}")
     return value

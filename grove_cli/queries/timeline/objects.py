@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from applier.cluster import Cluster
 from applier.ref import Kind, Manifest, uid_of
 from grove_cli.queries.events_query import set_of, time_in
-from grove_cli.queries.tree_query import NoSuchObject, find, list_readable, read_set
+from grove_cli.queries.tree_query import find_set, list_readable, read_set
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
@@ -57,10 +57,7 @@ async def read_objects(cluster: Cluster, argument: str, namespace: str) -> Timel
 
 def objects_in(objects: Sequence[Manifest], argument: str, namespace: str) -> TimelineObjects:
     """Returns the set and its objects among recorded ones. Raises `NoSuchObject`."""
-    manifest, pcs = find(argument, namespace, objects)
-    if manifest is not pcs:
-        raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
-    return _select(pcs, objects)
+    return _select(find_set(argument, namespace, objects), objects)
 
 
 def _select(pcs: Manifest, objects: Sequence[Manifest], unread: Sequence[str] = ()) -> TimelineObjects:

@@ -121,7 +121,7 @@ def _lists(values: Values, end: str = "") -> Iterable[list[Any]]:
 
 
 def _between(items: list[Any], start: int, end: int | None, step: int) -> Sequence[Any]:
-    """Returns a slice. Unlike Python, Go refuses bounds that are not there."""
+    """Returns a slice. Unlike Python, Go rejects bounds that are not there."""
     size = len(items)
     first = start + size if start < 0 else start
     last = size if end is None else end + size if end < 0 else end

@@ -95,9 +95,11 @@ def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabula
             message = f"rules cannot be about {word!r}; there are {', '.join(vocabulary.subjects) or 'no kinds'}"
             rule.source.fail(("about",), message, nearest(word, vocabulary.subjects))
     details = {**_details(rule, rule_set), "about": about, **({"life": rule.life.id} if rule.life else {})}
-    applied = patches.of(rule) if rule.verb == "generate" else []
-    if rule.verb == "generate" and has_user_part(rule, applied, rule_set):
-        details["written"] = written_fields(rule, applied, resolver)
+    if rule.verb in ("generate", "status"):
+        applied = patches.of(rule)
+        details["patches"] = [patch.id for patch in applied]
+        if rule.verb == "generate" and has_user_part(rule, applied, rule_set):
+            details["written"] = written_fields(rule, applied, resolver)
     if rule.verb in SLICED_VERBS:
         details["sliced"] = rule.is_sliced(vocabulary)
     return RuleInfo(rule.id, rule.doc, rule.verb, rule.origin, rule.source.file, rule.line, loops, after, details)

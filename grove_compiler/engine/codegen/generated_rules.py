@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
 from grove_compiler.engine.codegen.rule_codegen import RuleCodegen
@@ -16,15 +15,14 @@ from grove_compiler.source.document import Document
 MAX_CACHED = 4000
 """Rules of which what was generated is kept: all built-in ones, in the three forms of code, twice over."""
 
-_Key = tuple[Any, ...]
-_generated: dict[_Key, tuple[ModuleCodegen, Sequence[object]]] = {}
-"""What was generated, with the objects by whose identity it is found, so that no other object gets their identity."""
+_generated: dict[tuple[object, ...], ModuleCodegen] = {}
+"""What was generated, by the form of code, the vocabulary and the documents: a document equals only itself."""
 
 
 class GeneratedRules:
     """Generates the functions of a rule set, or finds them where everything that they depend on was the same in an earlier build.
 
-    That is known by the identity of documents: `load` gives the same ones for the same text of a built-in file.
+    That is known by their documents: `load` gives the same ones for the same text of a built-in file.
     """
 
     def __init__(self, rule_set: RuleSet, vocabulary: Vocabulary, around: Surroundings, counted: bool) -> None:
@@ -43,15 +41,16 @@ class GeneratedRules:
         if own is None or self._shared is None:
             module.add_generated(self._generate(rule, patches), index)
             return
-        known = [self._vocabulary, *own, *self._shared]
-        key = (*self._form, *map(id, known))
-        found = _generated.get(key)
-        if found is None:
+        key = (*self._form, self._vocabulary, *own, *self._shared)
+        part = _generated.get(key)
+        if part is None:
             problems = len(self._rule_set.problems)
-            found = self._generate(rule, patches), known
+            part = self._generate(rule, patches)
             if len(self._rule_set.problems) == problems:
-                _remember(key, found)
-        module.add_generated(found[0], index)
+                if len(_generated) >= MAX_CACHED:
+                    _generated.clear()
+                _generated[key] = part
+        module.add_generated(part, index)
 
     def _generate(self, rule: Rule, patches: Sequence[Rule]) -> ModuleCodegen:
         module = ModuleCodegen()
@@ -64,9 +63,3 @@ def _documents(files: Sequence[RuleFile]) -> list[Document] | None:
     if any(file.metered or file.broken or file.document is None for file in files):
         return None
     return [file.document for file in files if file.document is not None]
-
-
-def _remember(key: _Key, generated: tuple[ModuleCodegen, Sequence[object]]) -> None:
-    if len(_generated) >= MAX_CACHED:
-        _generated.clear()
-    _generated[key] = generated

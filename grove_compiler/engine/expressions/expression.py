@@ -31,7 +31,7 @@ class ExpressionCompiler(Filters, Operators):
         return self._concatenate([self._bounded(part, scope, self.compile) for part in parts])
 
     def _bounded(self, node: nodes.Node, scope: Scope, translate: Callable[[nodes.Node, Scope], Code]) -> Code:
-        """Compiles a node, and raises `ExpressionError` for code that Python's own parser refuses.
+        """Compiles a node, and raises `ExpressionError` for code that Python's own parser rejects.
 
         All rules become one module: without this check one expression that is too deep would fail all of them, without a line.
         """

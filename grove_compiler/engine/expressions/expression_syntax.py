@@ -62,7 +62,7 @@ def _mistakes() -> Iterator[None]:
         yield
     except TemplateSyntaxError as error:
         raise ExpressionError(f"not an expression: {error.message}") from None
-    except ValueError as error:  # Python refuses numbers of thousands of digits
+    except ValueError as error:  # Python rejects numbers of thousands of digits
         raise ExpressionError(f"not an expression: {error}") from None
     except (RecursionError, MemoryError):
         raise ExpressionError("the expression is nested too deeply") from None

@@ -45,24 +45,6 @@ def _rules_of_built_in_life(text: str, file: str, index: int) -> list[LifeRule]:
     return rules_of_life(_read_built_in(text, file)[0][index])
 
 
-MAX_CHECKED = 4000
-"""Rules of which it is known that their form is right: all built-in ones, several times over."""
-_checked: dict[tuple[int, ...], list[Document]] = {}
-"""The documents of such rules by their identity, which no other object gets as long as they are here."""
-
-
-def _check_built_in_rule(rule: Rule) -> None:
-    """Checks the form of a built-in rule, once in a process: it depends on nothing but its documents."""
-    documents = [file.document for file in rule.files if file.document is not None]
-    key = tuple(map(id, documents))
-    if key not in _checked:
-        check_rule(rule)
-        if not rule.source.broken:
-            if len(_checked) >= MAX_CHECKED:
-                _checked.clear()
-            _checked[key] = documents
-
-
 class _Loader:
     def __init__(self) -> None:
         self.rules: dict[str, Rule] = {}
@@ -147,7 +129,7 @@ class _Loader:
             self._no_verb(file, keys, verbs)
             return
         rule = Rule(str(keys.get("rule", "")), str(keys.get("doc", "")), verbs[0], keys, source.origin, file, head=head)
-        (check_rule if source.is_metered else _check_built_in_rule)(rule)
+        check_rule(rule)
         replaced = self.rules.get(rule.id)
         if replaced is not None and replaced.origin == rule.origin:
             file.fail(("rule",), f"the id {rule.id!r} is taken by a rule in {replaced.source.file}:{replaced.line}")

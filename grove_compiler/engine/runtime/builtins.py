@@ -236,7 +236,7 @@ def matches(value: Any, pattern: str) -> bool:
 def matches_in_linear_time(value: Any, pattern: str) -> bool:
     """Does what `matches` does, in linear time, for rules of users: no pattern of theirs may hang the program."""
     # Python's `re` tries all ways to match: `(a+)+b` takes a minute for 30 letters, and no budget can stop it inside one call.
-    # To look for such patterns beforehand would refuse harmless ones and miss others. RE2 needs time linear in the text, always, but
+    # To look for such patterns beforehand would reject harmless ones and miss others. RE2 needs time linear in the text, always, but
     # 5 ms to be imported: built-in rules keep `re`, since theirs are known, and a start with them alone pays nothing.
     import re2
 

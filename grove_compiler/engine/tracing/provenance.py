@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from grove_compiler.engine.runtime import access
 from grove_compiler.engine.runtime.access import OMIT
@@ -99,6 +99,13 @@ class Trace:
         return inputs_of(dict.fromkeys(reads, READ))
 
 
+class _Name(NamedTuple):
+    """Tells the inputs that a bound value rests on as a `whole`, and the `reads` of every expression that uses the name."""
+
+    whole: tuple[Input, ...]
+    reads: Reads
+
+
 class _Emitted(Exception):
     """Carries the object out of the rule that generated it."""
 
@@ -146,8 +153,7 @@ class Tracer:
         not generate the node any more.
         """
         self._begin(node.loop[position:])
-        self._bound.update(roots or {})
-        self._parts.update({name: dict.fromkeys(inputs, READ) for name, inputs in (roots or {}).items()})
+        self._names |= {name: _Name(inputs, dict.fromkeys(inputs, READ)) for name, inputs in (roots or {}).items()}
         try:
             self._call(node.rule, scope, self._emit)
         except _Emitted as emitted:
@@ -176,9 +182,7 @@ class Tracer:
     def _begin(self, position: tuple[int, ...] | None, is_dry: bool = False) -> None:
         """Resets the recording before a run; `position` is the only position of the loops to run, None for all."""
         self._trace, self._position, self._is_dry = Trace(), position, is_dry
-        self._bound: dict[str, tuple[Input, ...]] = {}
-        self._parts: dict[str, Reads] = {}
-        self._scalars: dict[str, Reads] = {}
+        self._names: dict[str, _Name] = {}
 
     def _call(self, rule: str, scope: Mapping[str, Any], *rest: Any) -> Any:
         index = next(number for number, info in enumerate(self.rules) if info.id == rule)
@@ -199,10 +203,11 @@ class Tracer:
         recorded, the expression used them as a whole.
         """
         value, reads = self.recorder.listen(thunk)
+        used = [self._names[name] for name in names if name in self._names]
         if not reads and not isinstance(value, Tracked):
-            reads = {bound: LISTED for name in names for bound in self._bound.get(name, ())}
+            reads = {read: LISTED for name in used for read in name.whole}
         merged: Reads = {}
-        for more in (reads, *(known.get(name, {}) for known in (self._parts, self._scalars) for name in names)):
+        for more in (reads, *(name.reads for name in used)):
             for read, how in more.items():
                 merged[read] = merged.get(read, PASSED) | how
         return value, merged
@@ -229,23 +234,20 @@ class Tracer:
 
     def _name(self, name: str, thunk: Thunk, names: tuple[str, ...]) -> Any:
         value, reads = self._evaluate(thunk, names)
-        self._bound[name] = inputs_of(reads)
-        return self._bind(name, self.model.track(value, reads), reads)
+        return self._bind(name, self.model.track(value, reads), reads, {})
 
-    def _bind(self, name: str, value: Any, reads: Reads) -> Any:
+    def _bind(self, name: str, value: Any, reads: Reads, passed: Reads) -> Any:
         """Binds a value to a name. A scalar counts as read by whatever uses the name: Python may turn it into an untracked one."""
-        known = dict.fromkeys(value.inputs, READ) if isinstance(value, Tracked) else reads
-        self._scalars[name] = known if isinstance(value, str | int | float | None) else {}
+        own = dict.fromkeys(value.inputs, READ) if isinstance(value, Tracked) else reads
+        self._names[name] = _Name(inputs_of(reads), passed | own if isinstance(value, str | int | float | None) else passed)
         return value
 
     def _items(self, name: str, thunk: Thunk, names: tuple[str, ...], shape: Shape | None) -> Iterator[Any]:
         value, reads = self._evaluate(lambda: access.each(thunk()), names)
         (shape or self._trace.shape).guard(reads, holds=True)
-        self._bound[name] = inputs_of(reads)
-        if name not in dict(self._loops):
-            self._parts[name] = dict.fromkeys(reads, PASSED)
+        passed = {} if name in dict(self._loops) else dict.fromkeys(reads, PASSED)
         for item in self.model.track([*list.__iter__(value)] if isinstance(value, TrackedList) else value, reads):
-            yield self._bind(name, item, reads)
+            yield self._bind(name, item, reads, passed)
 
     def _step(self, thunk: Thunk, names: tuple[str, ...], shape: Shape) -> Any:
         value, reads = self._evaluate(thunk, names)
@@ -262,7 +264,7 @@ class Tracer:
         position = self._position[depth]
         for number, item in enumerate(items):
             if number == position:
-                self._trace.loops.append(LoopPosition(name, expression, position, self._bound.get(name, ())))
+                self._trace.loops.append(LoopPosition(name, expression, position, self._names[name].whole))
                 yield number, item
                 return
 

@@ -17,7 +17,7 @@ from grove_compiler.engine.tracing.tracking import tracked_scalar as scalar
 
 
 class TrackedModel:
-    """Makes and holds the copies of one explanation. The model must not change while they are in use.
+    """Makes and holds the copies of one explanation. The model must not change while they are in use, and compares by identity.
 
     A copy has the fields of its instance and computes lazy attributes anew, even those already cached. Every instance reached through a
     copy is a copy as well, and always the same one, so that `is` keeps its meaning.
@@ -28,15 +28,15 @@ class TrackedModel:
         self.recorder = recorder
         self.tracker_key = tracker_key
         self._classes: dict[type, type] = {}
-        self._copies: dict[int, tuple[Any, Any]] = {}  # by the id of the instance, which is kept so that nobody else gets its id
-        self._rests: dict[tuple[int, str], Reads] = {}
-        self._results: dict[tuple[int, int], tuple[Any, Reads]] = {}
+        self._copies: dict[Any, Any] = {}  # by their instances, which compare by identity, as all records do
+        self._rests: dict[tuple[Any, str], Reads] = {}
+        self._results: dict[tuple[Any, cached_property[Any]], tuple[Any, Reads]] = {}
 
     def describe(self, instance: Any, source: str, names: Iterable[str]) -> None:
         """Declares some fields of an instance to be inputs themselves, as settings are."""
         copy = self.track(instance, {})
         for name in names:
-            self._rests[id(copy), name] = Input(source, (name,)).reads()
+            self._rests[copy, name] = Input(source, (name,)).reads()
 
     def track(self, value: Any, reads: Reads) -> Any:
         """Returns a value with copies in place of model instances, and with scalars that know their inputs.
@@ -58,18 +58,18 @@ class TrackedModel:
         kind: Any = type(instance)
         if kind in self._classes.values():
             return instance
-        if id(instance) not in self._copies:
+        if instance not in self._copies:
             copy: Any = object.__new__(self._classes.setdefault(kind, self._subclass(kind)))
-            self._copies[id(instance)] = instance, copy
+            self._copies[instance] = copy
             for name, field in kind.__dataclass_fields__.items():
                 if field.init or not hasattr(kind, "__post_init__"):
                     object.__setattr__(copy, name, object.__getattribute__(instance, name))
-                self._rests[id(copy), name] = reads
+                self._rests[copy, name] = reads
             if hasattr(copy, "__dict__"):
                 copy.__dict__[self.tracker_key] = self._lazy
             if hasattr(kind, "__post_init__"):
                 self.recorder.listen(copy.__post_init__)
-        return self._copies[id(instance)][1]
+        return self._copies[instance]
 
     def _subclass(self, kind: Any) -> type:
         """Returns a subclass of the same layout whose instances record the reads of their fields."""
@@ -81,13 +81,13 @@ class TrackedModel:
 
         def setattribute(copy: Any, name: str, value: Any) -> None:
             """Sets a field in `__post_init__`; it depends on what was read since the previous field was set."""
-            self._rests[id(copy), name] = reads = self.recorder.take()
+            self._rests[copy, name] = reads = self.recorder.take()
             object.__setattr__(copy, name, self.track(value, reads))
 
         return type(kind.__name__, (kind,), {"__slots__": (), "__getattribute__": getattribute, "__setattr__": setattribute})
 
     def _field(self, copy: Any, name: str, value: Any) -> Any:
-        reads = self._rests[id(copy), name]
+        reads = self._rests[copy, name]
         value = self.track(value, reads)
         if isinstance(value, Tracked):
             self.recorder.read(dict.fromkeys(reads, PASSED) | dict.fromkeys(value.inputs, READ))
@@ -98,11 +98,10 @@ class TrackedModel:
 
     def _lazy(self, copy: Any, attribute: cached_property[Any]) -> Any:
         """Returns the value of a lazy attribute, and records what it was computed from for every reader."""
-        key = (id(copy), id(attribute))
-        if key not in self._results:
+        if (copy, attribute) not in self._results:
             value, reads = self.recorder.listen(lambda: attribute.func(copy))
-            self._results[key] = self.track(value, reads), reads
-        value, reads = self._results[key]
+            self._results[copy, attribute] = self.track(value, reads), reads
+        value, reads = self._results[copy, attribute]
         self.recorder.read(reads, PASSED if _is_model(value) else None)
         return value
 

@@ -123,7 +123,7 @@ class PodWithDevices:
     def references(self, claims: list[PodResourceClaim]) -> list[Manifest]:
         """Returns the entries of `resources.claims` by which containers use these claims, each entry once.
 
-        A claim may be given several times: it may hold GPUs and network devices, and an API server refuses a repeated reference. A
+        A claim may be given several times: it may hold GPUs and network devices, and an API server rejects a repeated reference. A
         reference to a whole claim stands for those to its single requests.
         """
         names = dict.fromkeys(claim.name for claim in claims)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from applier.events import Event, Waiting
+from applier.outcome import Obstacle
 from applier.ref import Manifest, Ref, uid_of
 from applier.testing.memory import MemoryCluster, MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
@@ -85,8 +86,8 @@ async def test_another_object_of_the_same_name_is_not_waited_for(cluster: Memory
 async def test_what_stays_is_told_with_its_reason(cluster: MemoryCluster) -> None:
     live = cluster.seed(config("a", deletionTimestamp=SINCE, finalizers=["example.org/hold"]), config("b"))
     assert await wait_gone(live, cluster, seconds=SOON) == {
-        Ref.of(live[0]): "waits for finalizer example.org/hold",
-        Ref.of(live[1]): "is not being deleted",
+        Ref.of(live[0]): ("waits for finalizer example.org/hold", Obstacle.FINALIZERS),
+        Ref.of(live[1]): ("is not being deleted", Obstacle.NONE),
     }
 
 
@@ -99,7 +100,7 @@ def test_what_keeps_a_namespace_is_what_its_controller_says() -> None:
         {"type": "NamespaceContentRemaining", "status": "True", "message": REMAINING},
     ]
     live = {"kind": "Namespace", "metadata": {"name": "a", "deletionTimestamp": SINCE}, "status": {"conditions": conditions}}
-    assert what_keeps(live) == f"waits for its contents: {REMAINING}"
+    assert what_keeps(live).reason == f"waits for its contents: {REMAINING}"
 
 
 @pytest.mark.parametrize(
@@ -113,4 +114,4 @@ def test_what_keeps_a_namespace_is_what_its_controller_says() -> None:
     ],
 )
 def test_what_keeps_an_object_is_said(metadata: dict[str, Any], said: str) -> None:
-    assert what_keeps(config("a", **metadata)) == said
+    assert what_keeps(config("a", **metadata)).reason == said
