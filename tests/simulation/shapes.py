@@ -51,8 +51,13 @@ def _with_hostnames(value: Any, hostnames: dict[str, str]) -> Any:
     if isinstance(value, dict):
         shaped = {key: _with_hostnames(item, hostnames) for key, item in value.items()}
         if "podReferences" in shaped:  # are in the order of names
-            shaped["podReferences"].sort(key=lambda one: one["name"])
+            shaped["podReferences"] = sorted(_hostname(one["name"], hostnames) for one in value["podReferences"])
         return shaped
     if isinstance(value, list):
         return [_with_hostnames(item, hostnames) for item in value]
     return hostnames.get(value, value) if isinstance(value, str) else value
+
+
+def _hostname(name: str, hostnames: dict[str, str]) -> str:
+    """The hostname of a pod that a gang refers to; of one that is still to be created its clique: it has the name that the gang tells."""
+    return hostnames.get(name) or name.rpartition("-")[0]
