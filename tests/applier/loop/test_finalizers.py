@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from applier.errors import NotFound
 from applier.ref import uid_of
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
 from .lab import CONFIG_MAP, Lab, lab, loops_running, ref, some
@@ -37,6 +39,26 @@ async def test_who_deletes_an_object_takes_its_own_finalizer_off_and_leaves_thos
         await asyncio.sleep(1)
         assert world.made() == ["set-0", "set-1"]
         assert world.cluster.store.objects[ref("set-1")]["metadata"]["finalizers"] == [THEIRS]
+
+
+@in_virtual_time
+async def test_a_finalizer_that_somebody_adds_meanwhile_stays() -> None:
+    """A merge patch replaces the whole list: it must be refused where the list is another one by then."""
+    world, added = lab(finalizers=[OURS]), list[str]()
+    world.cluster.seed(some("set", 2))
+
+    def add(request: MemoryRequest) -> bool:
+        if (request.verb, request.name, added) == ("patch", "set-1", []):
+            added.append(THEIRS)
+            held_by(world, "set-1", OURS, *added)
+        return False
+
+    async with loops_running(world):
+        held_by(world, "set-1", OURS)
+        world.cluster.fail(add, NotFound(404, "NotFound", "is never raised"), times=1000)
+        world.cluster.seed(some("set", 1))
+        await asyncio.sleep(10)
+        assert added == world.cluster.store.objects[ref("set-1")]["metadata"]["finalizers"] == [THEIRS]
 
 
 @in_virtual_time
