@@ -41,3 +41,13 @@ async def test_what_was_asked_for_so_is_recorded_as_read() -> None:
         view.known(UNWATCHED)
         assert view.read.refs == {ref("a"), UNWATCHED}
         assert view.read.kinds == {("", "ConfigMap"), ("", "Pod")}
+
+
+@in_virtual_time
+async def test_who_asks_for_objects_of_an_owner_has_read_the_kinds_that_it_named_or_all() -> None:
+    one = lab(kinds=[Query(SECRET)])
+    async with loops_running(one):
+        some, all_kinds = View(one.cache), View(one.cache)
+        some.by_owner("uid", [("", "Secret")])
+        all_kinds.by_owner("uid")
+        assert (some.read.kinds, all_kinds.read.kinds) == ({("", "Secret")}, {("", "Secret"), ("", "ConfigMap")})
