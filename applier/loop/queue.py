@@ -6,7 +6,6 @@ import asyncio
 import heapq
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -19,18 +18,6 @@ MAX_CLEANUP_DELAY = 5.0
 
 class QueueClosed(Exception):
     """Reports that the queue is closed, so that no key will come."""
-
-
-@dataclass(slots=True, eq=False)
-class Counts:
-    """Holds the counters of a queue. `waited` and `worked` are sums in seconds over the keys `taken` and `done`."""
-
-    added: int = 0
-    taken: int = 0
-    done: int = 0
-    retried: int = 0
-    waited: float = 0.0
-    worked: float = 0.0
 
 
 def _ignore(seconds: float) -> None:
@@ -60,7 +47,7 @@ class WorkQueue(Generic[K]):
         on_wait: Callable[[float], None] = _ignore,
         on_work: Callable[[float], None] = _ignore,
     ) -> None:
-        self.counts = Counts()
+        self.ended = 0  # how often the work on a key has ended
         self._group, self._pace, self._first, self._longest = group, pace, first, longest
         self._on_wait, self._on_work = on_wait, on_work
         self._share = share
@@ -90,7 +77,6 @@ class WorkQueue(Generic[K]):
                 self.add_after(key, delay)
                 return
             del self._not_before[key]
-        self.counts.added += 1
         self._due.pop(key, None)
         waiting = self._again if key in self._active else self._waiting.setdefault(self._group(key), {})
         if key not in waiting:
@@ -130,7 +116,6 @@ class WorkQueue(Generic[K]):
         """Adds a key after its back-off, `longest` seconds at most and `least` in any case; returns the seconds."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
-        self.counts.retried += 1
         wait = max(least, min(longest, self._longest, self._first * 2.0 ** min(failures, 64)))
         self.add_after(key, wait)
         return wait
@@ -201,10 +186,8 @@ class WorkQueue(Generic[K]):
             self._busy[group] -= 1
             if not self._busy[group]:
                 del self._busy[group]
-        worked = self._now() - self._active.pop(key)
-        self.counts.done += 1
-        self.counts.worked += worked
-        self._on_work(worked)
+        self.ended += 1
+        self._on_work(self._now() - self._active.pop(key))
         since = self._again.pop(key, None)
         if pace := max(self._pace(key), self._rests.pop(key, 0.0)):
             self._drop_past()
@@ -256,8 +239,6 @@ class WorkQueue(Generic[K]):
     def _take(self, key: K, since: float) -> K:
         now = self._now()
         self._active[key] = now
-        self.counts.taken += 1
-        self.counts.waited += now - since
         self._on_wait(now - since)
         return key
 

@@ -81,8 +81,8 @@ class HealthCheck:
     def _idle(self) -> float:
         """Returns for how many seconds no reconciliation has ended although keys are queued."""
         queue, now = self._operator.loop.queue, asyncio.get_running_loop().time()
-        if queue.counts.done != self._done or not (queue.depth() or queue.active()):
-            self._done, self._since = queue.counts.done, now
+        if queue.ended != self._done or not (queue.depth() or queue.active()):
+            self._done, self._since = queue.ended, now
         return now - self._since
 
 
