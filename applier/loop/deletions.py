@@ -30,7 +30,8 @@ class DeletionOptions:
     `annotation` is the key under which it gets the reason, so that our deletions can be distinguished from others'; empty for none.
     `finalizers` are ours, and are removed from every member that is deleted; so are `guards`, but only from one that is no longer desired.
     Objects of the kinds in `surplus`, by group and name, are deleted once they are no longer desired although others could not be applied:
-    they hold what these may lack, as pods do where a quota is used up.
+    they hold what these may lack, as pods do where a quota is used up. But one stays whose place an object of its kind and owner was to
+    take that could not be created.
     """
 
     annotation: str = ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
@@ -106,14 +106,14 @@ class Reconciler(Generic[K]):
         existing = {ref for ref in graph.objects if ref in view.gone_since or view.known(ref)}
         schemas = await self._watch_and_load_schemas(graph, view)
         outcomes = await self._report(key, graph, view, schemas)
-        unreported = _failed(outcomes)
+        unreported = _undone(outcomes)
         # A status that was rejected for its resourceVersion was computed from a stale state, so its decisions must not be carried out.
         if not any(_is_rejected_as_stale(outcome) for outcome in outcomes):
             outcomes += await self._apply(key, graph, view, schemas, existing)
-        failed = _failed(outcomes)
-        if failed:
+        undone = _undone(outcomes)
+        if undone:
             self._schemas.clear()  # a definition may have changed
-        return outcomes + await self._delete(key, graph, view, failed, reported=unreported is None)
+        return outcomes + await self._delete(key, graph, view, undone, reported=not unreported)
 
     async def _watch_and_load_schemas(self, desired: Graph | Hold, view: View) -> Schemas:
         """Watches all kinds that are to be written, and returns their schemas."""
@@ -186,27 +186,46 @@ class Reconciler(Generic[K]):
             overridden=overridden,
         )
 
-    async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None, *, reported: bool = True) -> list[Outcome]:
+    async def _delete(self, key: K, graph: Graph, view: View, undone: Sequence[Outcome] = (), *, reported: bool = True) -> list[Outcome]:
         """Deletes members that are no longer desired and the graph's deletions; removes our finalizers from what others have deleted.
 
         What was decided is `reported` first: without it nothing is deleted at all.
         """
         members = list(self.members(view, key)) if self.members else []
         released = await self._deletions.release(members, graph.objects)
-        deletions = [*_left_over(members, graph, self._deletions.surplus), *graph.deletions]
+        deletions = [*self._left_over(members, graph, undone), *graph.deletions]
         if not reported:
             deletions = [replace(one, despite_failures=False) for one in deletions]
-        return released + await self._deletions.write(deletions, view, failed)
+        return released + await self._deletions.write(deletions, view, undone[0] if undone else None)
+
+    def _left_over(self, members: Collection[Manifest], graph: Graph, undone: Iterable[Outcome]) -> list[Deletion]:
+        """Returns the deletions of members that are no longer desired.
+
+        Surplus ones whose places others were to take, of their kind and owner, serve until these have been created.
+        """
+        existing = {Ref.of(member): member for member in members}
+        lacking = [outcome.step.ref for outcome in undone if outcome.step.ref in graph.objects and outcome.step.ref not in existing]
+        awaited = {place for ref in lacking for place in _places(graph.objects[ref].manifest)}
+
+        def is_surplus(ref: Ref, member: Manifest) -> bool:
+            return ref[:2] in self._deletions.surplus and awaited.isdisjoint(_places(member))
+
+        return [
+            Deletion(ObjectReference.of(member), NO_LONGER_WANTED, is_attributed=False, despite_failures=is_surplus(ref, member))
+            for ref, member in existing.items()
+            if ref not in graph.objects
+        ]
 
 
-def _failed(outcomes: Iterable[Outcome]) -> Outcome | None:
-    """Returns the first of the outcomes that left something undone, but for events."""
-    return next((outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT), None)
+def _undone(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Returns the outcomes that left something undone, but for events."""
+    return [outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT]
 
 
-def _left_over(members: Iterable[Manifest], graph: Graph, surplus: Collection[tuple[str, str]]) -> list[Deletion]:
-    undesired = (ObjectReference.of(member) for member in members if Ref.of(member) not in graph.objects)
-    return [Deletion(of, NO_LONGER_WANTED, is_attributed=False, despite_failures=of.ref[:2] in surplus) for of in undesired]
+def _places(manifest: Manifest) -> set[tuple[str, ...]]:
+    """Returns where an object stands: its kind with each of its owners, which need not have UIDs yet, or with none."""
+    owners = manifest["metadata"].get("ownerReferences") or [{}]
+    return {(*Ref.of(manifest)[:2], owner.get("kind") or "", owner.get("name") or "") for owner in owners}
 
 
 EVENT = ("", "Event")

@@ -9,13 +9,17 @@ from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import Key
 from grove_operator.controller.evaluator import Evaluator
-from grove_operator.controller.membership import TOPOLOGY_KINDS, MemberIndex, is_of_set, replicas_of, topology_members
+from grove_operator.controller.membership import (
+    TOPOLOGY_KINDS,
+    MemberIndex,
+    is_being_orphaned,
+    is_of_set,
+    is_orphaning,
+    replicas_of,
+    topology_members,
+)
 from grove_operator.worker_thread import WorkerThread
 from kube_objects.manifest import is_terminating
-
-ORPHANED = "orphan"
-"""The finalizer of an object that is deleted with `--cascade=orphan`, while the garbage collector takes its references from all others."""
-
 
 REFUSED = Gone()
 """For a terminating namespace: the server creates nothing in it (the shipped operator tried 1,471 times). What exists goes once
@@ -67,11 +71,12 @@ class DesiredState:
             return self._owned(view, key, pcs, replicas_of(pcs))
         # A set that the shipped operator has reconciled has its finalizer, which nobody else would remove.
         itself = [pcs] if key.replica is None else []
-        return itself if ORPHANED in (pcs["metadata"].get("finalizers") or []) else [*self._owned(view, key, pcs, 0), *itself]
+        return itself if is_orphaning(pcs) else [*self._owned(view, key, pcs, 0), *itself]
 
     def _owned(self, view: View, key: Key, pcs: Manifest, replicas: int) -> list[Manifest]:
         """Returns the objects of a set, and those of an earlier set of its name that go: they have finalizers of ours."""
-        return [one for one in self._membership.of(view, key, replicas) if is_terminating(one) or is_of_set(view, one, pcs)]
+        members = self._membership.of(view, key, replicas)
+        return [one for one in members if is_terminating(one) or (is_of_set(view, one, pcs) and not is_being_orphaned(view, one))]
 
     def _is_terminating(self, view: View, namespace: str) -> bool:
         if not self._with_namespaces or not namespace:

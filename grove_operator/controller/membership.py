@@ -247,6 +247,20 @@ def _training_replicas(pcs: Manifest) -> list[Manifest]:
     return [each for each in maps if isinstance(each.get("index"), int)]
 
 
+ORPHAN = "orphan"
+"""The finalizer of an object that is deleted with `--cascade=orphan`, while the garbage collector takes its references from all others."""
+
+
+def is_orphaning(live: Manifest) -> bool:
+    """Reports whether an object is being deleted so that what it owns stays."""
+    return is_terminating(live) and ORPHAN in (live["metadata"].get("finalizers") or [])
+
+
+def is_being_orphaned(view: View, manifest: Manifest) -> bool:
+    """Reports whether an object is a part's that is being deleted without it. It will have no owner, and stay."""
+    return any(map(is_orphaning, _existing(view, manifest)))
+
+
 MAX_CHAIN = 3
 """Owners between an object and its set: a pod is of a PodClique, and that of a scaling group."""
 

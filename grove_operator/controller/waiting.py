@@ -9,6 +9,7 @@ from typing import cast
 from applier.cache import Changes, WatchCache
 from applier.cache.objects import ObjectStore
 from applier.loop import View
+from applier.prune.deletion import finalizers_of
 from applier.ref import GroupKind, Kind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import ObjectWait
@@ -81,13 +82,14 @@ def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: flo
 
     With a `part`, one object of the set, only its replica is evaluated, and other replicas as far as the part waits for objects of theirs:
     a set may have five thousand. A set that is held waits for a correction, and its replicas are not evaluated, as no rule of them can be.
-    One that is being deleted waits for its end.
+    One that is being deleted waits for its end, and so does the part.
     """
     metadata = pcs["metadata"]
     set_key = Key(SET_KIND, metadata.get("namespace") or "", metadata["name"])
     ref = ObjectRef(pcs["apiVersion"], SET_KIND, set_key.namespace, set_key.name, metadata.get("uid") or "")
     if is_terminating(pcs):
-        return [_end_of(ref, metadata)]
+        own = [] if part is None or Ref.of(part) == Ref.of(pcs) else [_going_with(ref, part)]
+        return [*own, _end_of(ref, pcs)]
     waits: list[ObjectWait] = []
     evaluated: dict[Key, None] = {}
     pending = [set_key]
@@ -109,12 +111,20 @@ def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: flo
     return waits
 
 
-def _end_of(ref: ObjectRef, metadata: Manifest) -> ObjectWait:
-    """Returns that a set is being deleted, and what keeps it."""
-    finalizers = ", ".join(map(str, metadata.get("finalizers") or ()))
+def _end_of(ref: ObjectRef, pcs: Manifest) -> ObjectWait:
+    """Returns that a set is being deleted, and what keeps it: finalizers that people may remove, or what it owns."""
+    finalizers = ", ".join(map(str, finalizers_of(pcs)))
     message = f"it is being deleted{f', with the finalizers {finalizers}' if finalizers else ''}"
-    resolve = "check the controllers that own the finalizers, or remove these" if finalizers else "check that the garbage collector runs"
-    return ObjectWait(ref, "Terminating", message, resolve, time(metadata.get("deletionTimestamp") or None), None, TERMINATING)
+    alone = "see what is left of it in `grove get tree`, and check that the garbage collector runs"
+    resolve = "check the controllers that own the finalizers, or remove these" if finalizers else alone
+    since = time(pcs["metadata"].get("deletionTimestamp") or None)
+    return ObjectWait(ref, "Terminating", message, resolve, since, None, TERMINATING)
+
+
+def _going_with(ref: ObjectRef, part: Manifest) -> ObjectWait:
+    metadata = part["metadata"]
+    of = ObjectRef(part["apiVersion"], part["kind"], metadata.get("namespace") or "", metadata["name"], metadata.get("uid") or "")
+    return ObjectWait(of, "SetTerminating", "its set is being deleted", "", None, ref, TERMINATING)
 
 
 def _reachable(root: Ref, waits: Iterable[ObjectWait]) -> frozenset[Ref]:

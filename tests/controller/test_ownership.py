@@ -132,6 +132,19 @@ def test_while_a_set_is_being_orphaned_nothing_of_it_goes() -> None:
     assert simulation.world.get(SET, NAME)["metadata"]["finalizers"] == ["orphan"]
 
 
+@pytest.mark.parametrize(("kind", "name"), [(CLIQUE, f"{NAME}-0-front"), (CLIQUE, f"{NAME}-0-sg-0-pre"), (GROUP, f"{NAME}-0-sg")])
+def test_while_a_part_of_a_set_is_being_orphaned_nothing_of_it_goes(kind: Kind, name: str) -> None:
+    simulation = running()
+    before = {one["metadata"]["uid"] for one in simulation.world.pods(name)}
+    part = simulation.world.get(kind, name)
+    going = {"deletionTimestamp": "2027-01-15T09:00:00Z", "finalizers": ["orphan"]}
+    simulation.world.put({**part, "metadata": {**part["metadata"], **going}})
+    simulation.settle()
+    simulation.operator.restart()
+    simulation.settle()
+    assert {one["metadata"]["uid"] for one in simulation.world.pods(name) if not is_terminating(one)} == before
+
+
 @pytest.fixture(params=[False, True], ids=["it goes on", "it is restarted"])
 def alone(request: pytest.FixtureRequest) -> Iterator[tuple[Simulation, list[Manifest]]]:
     simulation = running()

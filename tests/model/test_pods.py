@@ -191,3 +191,46 @@ def test_once_its_pods_exist_a_clique_wants_the_same_ones(exists: list[tuple[int
     again = pods(replicas, made)
     assert [(pod.name, pod.index) for pod in again] == [(pod.name, pod.index) for pod in planned]
     assert all(pod.existing for pod in again)
+
+
+def announcing(*names_by_clique: tuple[str, list[str]]) -> Manifest:
+    """A gang that tells of pods of these cliques."""
+    groups = [{"name": name, "podReferences": [{"namespace": "default", "name": pod} for pod in told]} for name, told in names_by_clique]
+    return existing("PodGang", "demo-0", spec={"podgroups": groups})
+
+
+def test_a_new_pod_has_the_name_that_its_gang_tells() -> None:
+    second = names.pod(A, 0, {names.pod(A, 0, ().__contains__)}.__contains__)
+    assert [pod.name for pod in pods(1, [announcing((A, [second]))])] == [second]
+
+
+def test_what_a_gang_tells_of_other_pods_costs_new_ones_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ten thousand new pods each would else try twenty names, in each step until the gang tells of them."""
+    tried: list[str] = []
+    named = names._name_of_pod
+
+    def name_of_pod(clique: str, rank: str, number: int) -> str:
+        tried.append(rank)
+        return named(clique, rank, number)
+
+    monkeypatch.setattr(names, "_name_of_pod", name_of_pod)
+    others = [existing_pod(A, f"zzzz{index}", index) for index in range(3)]
+    pods(50, [*others, announcing((A, [one["metadata"]["name"] for one in others]))])
+    assert len(tried) == 47
+
+
+def test_the_groups_of_a_gang_are_looked_through_once_for_all_cliques() -> None:
+    looks = 0
+
+    class Groups(list[Manifest]):
+        def __iter__(self) -> Any:
+            nonlocal looks
+            looks += 1
+            return super().__iter__()
+
+    cliques = [f"c{number}" for number in range(5)]
+    gang = announcing(*((f"demo-0-{name}", []) for name in cliques))
+    gang["spec"]["podgroups"] = Groups(gang["spec"]["podgroups"])
+    for one in expand(pcs([clique(name) for name in cliques]), [gang]).replicas[0].cliques:
+        pods_of(one)
+    assert looks == 1

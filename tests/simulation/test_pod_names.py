@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from applier.errors import Forbidden
 from tests.simulation.sets import PRE, demo, image, size
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GANG, GROUP, POD, SET
@@ -112,3 +113,26 @@ def test_names_that_a_gang_tells_of_a_group_that_is_scaled_to_none_are_those_of_
     simulation.settle()
     simulation.wait(60)
     assert simulation.operator.writes == writes
+
+
+def test_so_are_those_of_a_gang_that_could_not_be_written_before_the_pods_had_gone() -> None:
+    """It tells the names of the former pods until then, which the next pods would get from an operator that has not seen these."""
+    simulation = Simulation()
+    simulation.world.apply(demo())
+    simulation.settle()
+    simulation.wait(60)
+    first = named(simulation)["demo-0-sg-0-pre-0"]
+    simulation.edit(image("new", PRE))
+    simulation.settle()
+    simulation.wait(120)
+    before = named(simulation)["demo-0-sg-0-pre-0"]
+    is_denied = [True]
+    denied = Forbidden(403, "Forbidden", "denied")
+    simulation.world.cluster.fail(lambda one: one.writes and one.resource.kind == GANG and is_denied[0], denied, times=-1)
+    scale(simulation, 0)
+    is_denied[0] = False
+    simulation.wait(60)
+    gang = simulation.world.get(GANG, "demo-0")["spec"]["podgroups"]
+    told = {one["name"] for group in gang if group["name"] == "demo-0-sg-0-pre" for one in group["podReferences"]}
+    assert first[0] in told
+    assert before[0] not in told

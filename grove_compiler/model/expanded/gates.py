@@ -7,7 +7,7 @@ from typing import Protocol
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
-from grove_compiler.model.expanded.gang import base_gang, gang_of
+from grove_compiler.model.expanded.gang import Gang, base_gang, gang_of
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.structure import Clique, Replica
 from grove_compiler.model.lazy import memoized
@@ -65,9 +65,17 @@ def _scheduled_pods(clique: Clique | None) -> int:
 @memoized
 def names_in_gang(clique: Clique) -> set[str]:
     """Returns the names of the pods that the clique's gang refers to, as a set, since every pod of the clique is looked up."""
-    gang = clique.set.snapshot.live(gang_of(clique).ref)
-    references = next((group.get("podReferences") for group in _podgroups(gang or {}) if group.get("name") == clique.name), None)
+    references = _references_by_group(gang_of(clique)).get(clique.name)
     return {reference.get("name") or "" for reference in references or []}
+
+
+@memoized
+def _references_by_group(gang: Gang) -> dict[str, list[Manifest]]:
+    """Returns the references of a live gang by the names of their groups, of which it may have thousands: each clique looks for its own."""
+    references: dict[str, list[Manifest]] = {}
+    for group in _podgroups(gang.set.snapshot.live(gang.ref) or {}):
+        references.setdefault(group.get("name") or "", group.get("podReferences") or [])
+    return references
 
 
 def _podgroups(gang: Manifest) -> list[Manifest]:

@@ -9,7 +9,7 @@ from grove_compiler.model import names
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.gates import GateDecisions, names_in_gang
-from grove_compiler.model.expanded.live_pods import LivePod, live_pods
+from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.templates import CliqueTemplate
@@ -113,8 +113,7 @@ def _new_pod(clique: Clique, index: int, new_names: set[str]) -> Pod:
         had = _names_of_deleted(clique)
         is_taken = lambda name: name in new_names or name in had or snapshot.get("v1", "Pod", namespace, name) is not None  # noqa: E731
     attempt = replica_attempt(clique.replica).number if clique.set.is_training else 1
-    # The live gang names the pods that are still to be created: a process that has not seen the former ones gives them the same names.
-    name = names.pod(clique.name, index, is_taken, attempt, names_in_gang(clique) if snapshot else ())
+    name = names.pod(clique.name, index, is_taken, attempt, _announced_names(clique) if snapshot else ())
     new_names.add(name)
     gated = clique.set.decisions.of(GateDecisions).new_pod_is_gated(clique)
     return Pod(name, names.part_of(clique.name, index), index, False, gated, clique.template, clique.template_hash)
@@ -126,7 +125,17 @@ def _names_of_deleted(clique: Clique) -> frozenset[str]:
 
     None where the clique gets no pods: a gang tells their names also while their group is scaled to zero, and each process has seen others.
     """
-    member = clique.member
-    if member is not None and member.index >= member.group.replicas:
+    return frozenset(clique.set.snapshot.deleted_names("Pod", clique.ref)) if clique.is_desired else frozenset()
+
+
+@memoized
+def _announced_names(clique: Clique) -> frozenset[str]:
+    """Returns the names that the live gang tells of pods which are still to be created.
+
+    A process that has not seen the former pods gives these the same names. Where the clique gets no pods, what the gang tells may still be
+    the names of former ones. Without those of other pods there is mostly none: each costs a new pod as many tries as there are.
+    """
+    if not clique.is_desired:
         return frozenset()
-    return frozenset(clique.set.snapshot.deleted_names("Pod", clique.ref))
+    existing = {pod.name for pod in (*live_pods(clique), *leaving_pods(clique))}
+    return frozenset(names_in_gang(clique) - existing - _names_of_deleted(clique))

@@ -13,8 +13,14 @@ from applier.testing.virtual_time import in_virtual_time
 
 from .lab import config_map, lab, loops_running, ref, some
 
-NAMES = ("set-done", "set-serving", "set-surplus")
+NAMES = ("set-done", "set-serving", "set-surplus", "set-followed")
 FULL = Forbidden(403, "Forbidden", "exceeded quota")
+
+
+def part(name: str) -> Manifest:
+    """An object of an owner. That which others refuse has the owner of `set-followed`, whose place it takes."""
+    owner = "left" if name in ("set-refused", "set-followed") else "right"
+    return config_map(name, {}, ownerReferences=[{"apiVersion": "example.com/v1", "kind": "Part", "name": owner, "uid": owner}])
 
 
 def members(view: View, _: str) -> list[Manifest]:
@@ -22,24 +28,27 @@ def members(view: View, _: str) -> list[Manifest]:
 
 
 def wanted(view: View, _: str) -> Graph:
-    """One object that the server refuses, and two to delete, of which one serves nobody. The surplus one is not desired."""
+    """One object that the server refuses, and two to delete, of which one serves nobody. The surplus one is not desired.
+
+    Nor is that whose place the refused one takes.
+    """
     live = {name: view.get(ref(name)) for name in NAMES}
     deletions = [
         Deletion(ObjectReference.of(one), "Replacement", despite_failures=name == "set-done")
         for name in ("set-done", "set-serving")
         if (one := live[name]) is not None
     ]
-    kept = [Desired(config_map(name, {})) for name in ("set-done", "set-serving") if live[name] is not None]
+    kept = [Desired(part(name)) for name in ("set-done", "set-serving") if live[name] is not None]
     primary = view.get(ref("set"))
     statuses = [StatusWrite(ObjectReference.of(primary), {"seen": True})] if primary else []
-    return Graph([*kept, Desired(config_map("set-refused", {}))], deletions=deletions, statuses=statuses)
+    return Graph([*kept, Desired(part("set-refused"))], deletions=deletions, statuses=statuses)
 
 
 async def deleted(refused: str, surplus: Sequence[tuple[str, str]]) -> set[str]:
     """What is deleted where requests of such a name or subresource are refused."""
     world = lab(surplus=surplus)
     world.reconciler.members, world.desired = members, wanted
-    world.cluster.seed(*(config_map(name, {}) for name in NAMES))
+    world.cluster.seed(*map(part, NAMES))
     world.cluster.fail(lambda one: refused in (one.name, one.subresource), FULL, times=1000)
     async with loops_running(world):
         world.cluster.seed(some("set", 0))
