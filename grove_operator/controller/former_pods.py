@@ -33,7 +33,10 @@ def _former_pods(cache: WatchCache, gang: Manifest) -> Iterator[Manifest]:
         clique = str(group.get("name") or "")
         names = [str(one.get("name") or "") for one in maps(group.get("podReferences"))]
         gone = [name for name in names if cache.get(Ref(*POD, namespace, name)) is None]
-        reported = section(cache.get(Ref(*CLIQUE, namespace, clique)), "status").get("replicas") if gone else 0
+        member = cache.get(Ref(*CLIQUE, namespace, clique)) if gone else None
+        if member is None:
+            continue  # nothing is counted for a group whose name anybody has made up
+        reported = section(member, "status").get("replicas")
         if isinstance(reported, int) and reported > len(cache.by_label(*POD, f"{CLIQUE_LABEL}={clique}", namespace)):
             for name in gone:
                 yield {

@@ -8,7 +8,7 @@ import pytest
 
 from applier.errors import Forbidden
 from tests.simulation.sets import PRE, demo, image, size
-from tests.simulation.simulation import Simulation
+from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import CLIQUE, GANG, GROUP, POD, SET
 
 
@@ -136,3 +136,17 @@ def test_so_are_those_of_a_gang_that_could_not_be_written_before_the_pods_had_go
     told = {one["name"] for group in gang if group["name"] == "demo-0-sg-0-pre" for one in group["podReferences"]}
     assert first[0] in told
     assert before[0] not in told
+
+
+@pytest.mark.parametrize("name", ["of, others", "in (", ""])
+def test_an_operator_starts_beside_a_gang_whose_group_has_a_name_that_is_no_label(name: str) -> None:
+    """Anybody may write gangs, and the definition allows any name in them."""
+    simulation = running()
+    group = {"name": name, "podReferences": [], "minReplicas": 1}
+    foreign = {"apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang", "spec": {"podgroups": [group]}}
+    simulation.world.cluster.seed({**foreign, "metadata": {"name": "theirs", "namespace": "default"}})
+    simulation.operator.restart()
+    simulation.edit(image("new", PRE))
+    simulation.settle()
+    simulation.wait(60)
+    assert any("new" in one for one in simulation.images())
