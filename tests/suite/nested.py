@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,5 +33,9 @@ def start(folder: Path, tests: str, *arguments: str) -> subprocess.Popen[str]:
 def run(folder: Path, tests: str, *arguments: str) -> tuple[int, str]:
     """Runs these tests; returns the exit code, and what was printed."""
     process = start(folder, tests, *arguments)
-    said = process.communicate(timeout=PATIENCE)[0]
+    try:
+        said = process.communicate(timeout=PATIENCE)[0]
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)  # for its stacks
+        raise AssertionError(f"the run has not ended within {PATIENCE:g} s:\n{process.communicate(timeout=PATIENCE)[0]}") from None
     return process.returncode, said
