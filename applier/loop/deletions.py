@@ -66,10 +66,10 @@ class DeletionWriter:
         """
         requested = {deletion.of.ref: deletion for deletion in deletions}
         live = {ref: found for ref, deletion in requested.items() if (found := _live(deletion, view)) is not None}
-        held = [ref for ref in live if failed and not requested[ref].despite_failures]
-        outcomes = [self._held(_step(requested[ref].reason, live[ref], 0), failed, failed.error) for ref in held if failed]
-        for ref in held:
-            del live[ref]
+        outcomes: list[Outcome] = []
+        if failed:
+            held = [ref for ref in live if not requested[ref].despite_failures]
+            outcomes += [self._held(_step(requested[ref].reason, live.pop(ref), 0), failed, failed.error) for ref in held]
         if not live:
             return outcomes
         order = teardown(live.values())

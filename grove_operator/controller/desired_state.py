@@ -5,16 +5,16 @@ from __future__ import annotations
 from applier.desired import Gone, Graph, Hold
 from applier.errors import REFUSALS, NotSynced
 from applier.loop import View
-from applier.ref import Manifest, Ref
+from applier.ref import Manifest, Ref, uid_of
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import Key
 from grove_operator.controller.evaluator import Evaluator
 from grove_operator.controller.membership import (
     TOPOLOGY_KINDS,
     MemberIndex,
-    is_being_orphaned,
     is_of_set,
     is_orphaning,
+    is_owned_by,
     replicas_of,
     topology_members,
 )
@@ -76,7 +76,12 @@ class DesiredState:
     def _owned(self, view: View, key: Key, pcs: Manifest, replicas: int) -> list[Manifest]:
         """Returns the objects of a set, and those of an earlier set of its name that go: they have finalizers of ours."""
         members = self._membership.of(view, key, replicas)
-        return [one for one in members if is_terminating(one) or (is_of_set(view, one, pcs) and not is_being_orphaned(view, one))]
+        orphaning = [uid_of(one) for one in members if is_orphaning(one)]  # parts that go without what they own
+        return [
+            one
+            for one in members
+            if is_terminating(one) or (is_of_set(view, one, pcs) and not any(is_owned_by(one, uid) for uid in orphaning))
+        ]
 
     def _is_terminating(self, view: View, namespace: str) -> bool:
         if not self._with_namespaces or not namespace:

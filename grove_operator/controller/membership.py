@@ -256,11 +256,6 @@ def is_orphaning(live: Manifest) -> bool:
     return is_terminating(live) and ORPHAN in (live["metadata"].get("finalizers") or [])
 
 
-def is_being_orphaned(view: View, manifest: Manifest) -> bool:
-    """Reports whether an object is a part's that is being deleted without it. It will have no owner, and stay."""
-    return any(map(is_orphaning, _existing(view, manifest)))
-
-
 MAX_CHAIN = 3
 """Owners between an object and its set: a pod is of a PodClique, and that of a scaling group."""
 
