@@ -51,7 +51,8 @@ def _with_hostnames(value: Any, hostnames: dict[str, str]) -> Any:
     if isinstance(value, dict):
         shaped = {key: _with_hostnames(item, hostnames) for key, item in value.items()}
         if "podReferences" in shaped:  # are in the order of names
-            shaped["podReferences"] = sorted(_hostname(one["name"], hostnames) for one in value["podReferences"])
+            told = [{**one, "name": _hostname(one["name"], hostnames)} for one in value["podReferences"]]
+            shaped["podReferences"] = sorted(told, key=lambda one: one["name"])
         return shaped
     if isinstance(value, list):
         return [_with_hostnames(item, hostnames) for item in value]
