@@ -124,7 +124,7 @@ _MODEL_FUNCTIONS = _by_name(
     domains.is_leaving_empty, domains.pod_claim, gang.base_gang, gang.gang_of, gang.gangs, gang.queued_pods, gang.scaled_gangs,
     gates.base_gang_is_scheduled, gates.is_named_by_gang, group_roll.advertised_group_size, group_roll.group_roll,
     group_roll.member_is_updating, group_roll.replacement, group_variables.unset_group_variables, job.training_job,
-    job_status.job_status, live_object.condition_since, live_object.is_stalled, live_object.is_updating, live_object.live_condition,
+    job_status.job_status, live_object.condition_since, live_object.is_scaled_by_others, live_object.is_stalled, live_object.is_updating, live_object.live_condition,
     live_object.live_object, live_object.old_status, live_object.set_condition, live_pods.leaving_pods, live_pods.live_pods,
     mnnvl_conflicts.class_conflicts, mnnvl_conflicts.lost_waits, mnnvl_conflicts.mode_conflicts, mnnvl_conflicts.shared_claims,
     name_budget.names_too_long, name_budget.names_too_long_together, name_collisions.collisions_with_sets, name_collisions.name_collisions,

@@ -10,15 +10,14 @@ from dataclasses import field
 from typing import NamedTuple
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.labels import OPERATOR, POD_HASH_LABEL
+from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.clique_state import is_up_to_date
-from grove_compiler.model.expanded.live_object import live_object, old_status
+from grove_compiler.model.expanded.live_object import is_scaled_by_others, live_object, old_status
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.rolls import PartRoll, Roll, selected
 from grove_compiler.model.expanded.structure import Clique, ScalingGroup, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
-from kube_objects.manifest import managers_of_field
 
 SELECTED = "readyReplicaIndicesSelectedToUpdate"
 STARTED = {"running", "terminated"}
@@ -195,7 +194,7 @@ def is_resized(clique: Clique) -> bool:
     if live is None or live == clique.declared.replicas:
         return False
     older = [revision.replicas(clique.declared.name) for revision in clique.set.revisions if revision.generation_hash != generation]
-    return live in older or managers_of_field(live_object(clique), "spec", "replicas") == {OPERATOR}
+    return live in older or not is_scaled_by_others(clique)
 
 
 def _is_replaced(member: ScalingGroupReplica) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import STALLED, condition_in, is_true_in, status_of
+from grove_compiler.labels import OPERATOR
 from grove_compiler.model.expanded.gang import Gang
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.lazy import memoized
+from kube_objects.manifest import managers_of_field
 
 Part = Clique | ScalingGroup | Gang
 
@@ -41,6 +43,11 @@ def is_stalled(pcs: ExpandedSet) -> bool:
 def condition_since(part: Part, condition_type: str) -> str:
     """Returns the `lastTransitionTime` of a condition; empty without such a condition."""
     return live_condition(part, condition_type).get("lastTransitionTime") or ""
+
+
+def is_scaled_by_others(part: Clique | ScalingGroup) -> bool:
+    """Reports whether somebody else owns the `spec.replicas` of a live PodClique or scaling group: an autoscaler, or who scaled it by hand."""
+    return managers_of_field(live_object(part), "spec", "replicas") != {OPERATOR}
 
 
 @memoized

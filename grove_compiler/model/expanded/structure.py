@@ -113,10 +113,14 @@ class ScalingGroup:
         return self.template.min_available or 1
 
     @lazy
+    def declared_replicas(self) -> int:
+        """The number of replicas that the set declares for it."""
+        return self.template.replicas if self.template.replicas is not None else 1
+
+    @lazy
     def replicas(self) -> int:
         """The desired number of replicas of the group, by the rule `live_replicas`."""
-        declared = self.template.replicas if self.template.replicas is not None else 1
-        return self.set.replicas_of(self.ref, declared, self.min_available)
+        return self.set.replicas_of(self.ref, self.declared_replicas, self.min_available)
 
     @lazy
     def _all_members(self) -> list[ScalingGroupReplica]:
