@@ -127,11 +127,15 @@ class DeletionWriter:
         return outcome
 
     async def _prepare(self, deletion: Deletion, live: Manifest) -> None:
-        """Writes the reason of its deletion to an object, and removes our finalizers. Raises `WriteConflict` when its UID has changed."""
-        reason = {self.annotation: deletion.reason} if self.annotation and deletion.is_attributed else {}
+        """Writes the reason of its deletion to an object, and removes our finalizers. Raises `WriteConflict` when its UID has changed.
+
+        A reason that an earlier deletion left, which could not be carried out, is removed where this one has none.
+        """
+        present = live["metadata"].get("annotations") or {}
+        reason = {self.annotation: deletion.reason if deletion.is_attributed else None} if self.annotation else {}
         annotations = {**reason, **deletion.annotations}
         metadata = _without(self.finalizers, live)
-        if not annotations.items() <= (live["metadata"].get("annotations") or {}).items():
+        if any(present.get(key) != value for key, value in annotations.items()):
             metadata["annotations"] = annotations
         if metadata:
             await self._patch(live, metadata)

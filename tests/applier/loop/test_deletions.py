@@ -11,7 +11,7 @@ from applier.loop import View
 from applier.ref import Manifest, uid_of
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import Lab, config_map, lab, loops_running, ref, some
+from .lab import WHY, Lab, config_map, lab, loops_running, ref, some
 
 MEMBERS = ("child", "loner", "owner")
 
@@ -79,3 +79,16 @@ async def test_what_is_gone_already_is_asked_for_once_however_late_a_watch_tells
         world.loop.enqueue("set")
         await asyncio.sleep(5)
         assert deleted(world) == ["set-child", "set-child"]
+
+
+@in_virtual_time
+async def test_the_reason_of_a_deletion_that_was_not_carried_out_is_not_that_of_a_later_one() -> None:
+    world = lab()
+    world.reconciler.members = members
+    world.desired = lambda view, key: Graph([])
+    world.cluster.seed(config_map("set-child", {}, annotations={WHY: "an update", "theirs": "1"}, finalizers=["example.com/slow"]))
+    async with loops_running(world):
+        world.cluster.seed(some("set", 0))
+        await asyncio.sleep(1)
+        assert deleted(world) == ["set-child"]
+        assert (world.cluster.find(ref("set-child")) or {})["metadata"]["annotations"] == {"theirs": "1"}
