@@ -89,7 +89,7 @@ def _lines(finding: Diagnostic, excerpts: _Excerpts, terminal: Terminal) -> Iter
     place = visible(_place(finding, text.name if text else finding.file))
     start = f"{place}: {finding.severity}: " if place else f"{finding.severity}: "
     end = f"  [{finding.code}]" if finding.code else ""
-    first, *rest = _wrap(start + visible(wording(finding)) + visible(end), terminal)
+    first, *rest = terminal.wrapped(start + visible(wording(finding)) + visible(end), hanging=4)
     if terminal.colours and first.startswith(start):
         painted = terminal.paint(place, "1") + ": " if place else ""
         first = painted + terminal.paint(f"{finding.severity}:", "1", colour) + first[len(start) - 1 :]
@@ -99,21 +99,13 @@ def _lines(finding: Diagnostic, excerpts: _Excerpts, terminal: Terminal) -> Iter
         yield "    " + terminal.paint(visible(finding.path), "36")
     yield from excerpts.around(finding, terminal, colour)
     if finding.nearest:
-        yield from _wrap(f'    did you mean "{visible(finding.nearest)}"?', terminal)
+        yield from terminal.wrapped(f'    did you mean "{visible(finding.nearest)}"?', hanging=4)
     if finding.hint:
-        yield from _wrap(f"    hint: {visible(finding.hint)}", terminal)
+        yield from terminal.wrapped(f"    hint: {visible(finding.hint)}", hanging=4)
 
 
 def _place(finding: Diagnostic, name: str) -> str:
     return ":".join(str(part) for part in (name, finding.line, finding.column if finding.line else 0) if part)
-
-
-def _wrap(text: str, terminal: Terminal) -> list[str]:
-    if not terminal.wraps or len(text) <= terminal.width:
-        return [text]
-    import textwrap  # only when something is wrong and a person looks
-
-    return textwrap.wrap(text, terminal.width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False) or [text]
 
 
 class _Excerpts:

@@ -23,6 +23,18 @@ class Terminal(NamedTuple):
         """Returns the text in SGR styles (`"1"` bold, `"2"` dim, `"31"` red, …), or unchanged without colours."""
         return f"\x1b[{';'.join(styles)}m{text}\x1b[0m" if self.colours and text else text
 
+    def wrapped(self, text: str, begin: int = 0, hanging: int = 0) -> list[str]:
+        """Returns a text as lines within the width; the first stands behind `begin` columns, the others are indented by `hanging`."""
+        if not self.wraps or begin + len(text) <= self.width:
+            return [text]
+        import textwrap  # only where a person looks at a long text
+
+        first = "\0" * begin
+        lines = textwrap.wrap(
+            text, self.width, initial_indent=first, subsequent_indent=" " * hanging, break_long_words=False, break_on_hyphens=False
+        )
+        return [lines[0].removeprefix(first), *lines[1:]] if lines else [text]
+
 
 def terminal_of(stream: TextIO) -> Terminal:
     """Returns the terminal of a stream. Colours are off for files and pipes, with `NO_COLOR`, and for `TERM=dumb`."""
