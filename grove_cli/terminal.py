@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TextIO
 
 WIDTH_OF_A_FILE = 160
 NARROWEST = 40
+DIFF_CONTEXT = 3
+DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 UNSAFE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
     code: f"\\u{code:04x}" for code in (0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 }
@@ -34,6 +37,14 @@ class Terminal(NamedTuple):
             text, self.width, initial_indent=first, subsequent_indent=" " * hanging, break_long_words=False, break_on_hyphens=False
         )
         return [lines[0].removeprefix(first), *lines[1:]] if lines else [text]
+
+    def diff(self, before: Sequence[str], after: Sequence[str], old_name: str, new_name: str) -> Iterator[str]:
+        """Yields a unified diff of two texts by lines, its two headers first; nothing for equal texts."""
+        from difflib import unified_diff  # only where something may differ
+
+        for number, line in enumerate(unified_diff(before, after, old_name, new_name, n=DIFF_CONTEXT, lineterm="")):
+            colour = "1" if number < 2 else DIFF_COLOURS.get(line[:1], "")
+            yield self.paint(visible(line), colour) if colour else visible(line)
 
 
 def terminal_of(stream: TextIO) -> Terminal:
