@@ -12,7 +12,7 @@ from grove_cli import findings
 from grove_cli import output as outputs
 from grove_cli.errors import UnreadableInput
 from grove_cli.exit_codes import EXIT_FINDINGS
-from grove_cli.options import FILES, files_arguments, output_option, preflight_values_option, rules_option, take_files
+from grove_cli.options import FILES, adding, files_arguments, output_option, preflight_values_option, rules_option, take_files
 from grove_cli.preflight.values import values_of
 from grove_cli.program import LoadedRules
 from grove_cli.reading.inputs import InputReader
@@ -38,9 +38,7 @@ Examples:
 \b
 Exit codes: 0 success, also for pods that get no checks, 1 a pod would be rejected, 2 usage error or unreadable input.""",
 )
-@files_arguments[0]
-@files_arguments[1]
-@files_arguments[2]
+@adding(files_arguments)
 @preflight_values_option("--values")
 @click.option("--snapshot", metavar="FILE", type=FILES, help="Existing objects: claims, their templates, device classes, gangs.")
 @click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of pods that name none.")
