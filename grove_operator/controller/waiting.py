@@ -17,6 +17,7 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.names import replica_of
 from grove_compiler.step import Key, StepContext, StepHold, StepResult, step
+from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.membership import key_of, replicas_of
 from grove_operator.controller.stalled_condition import hold_message
@@ -75,6 +76,13 @@ def waits_of(
 ) -> list[ObjectWait]:
     """Returns what the objects of a set wait for among all `objects`; see `waits_in`."""
     return waits_in(RecordedCache(objects, unserved), pcs, context, now, part)
+
+
+def causes_of(
+    manifest: Manifest, pcs: Manifest, objects: Iterable[Manifest], unserved: Iterable[Kind], context: StepContext, now: float
+) -> list[Reason]:
+    """Returns what an object of a set waits for, each with its causes; see `waits_in`."""
+    return reasons(Ref.of(manifest), waits_of(pcs, objects, unserved, context, now, manifest))
 
 
 def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: float, part: Manifest | None = None) -> list[ObjectWait]:
