@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from applier.cache import Query, read_once
 from applier.ref import Kind, Manifest
-from grove_cli import findings
-from grove_cli.errors import Reported
 from grove_cli.queries.tree_query import not_served
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.step import StepContext
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 from grove_operator.controller.operator import watched
@@ -52,9 +48,7 @@ def in_file(path: str) -> ReadObjects:
 
     reader = InputReader()
     objects = reader.snapshot(path)
-    findings.write(reader.problems, reader.find_file, sys.stderr)
-    if has_errors(reader.problems):
-        raise Reported
+    reader.report()
     unserved = set() if any(_is_of_driver(manifest) for manifest in objects) else {COMPUTE_DOMAIN}
     return ReadObjects(objects, unserved, set())
 

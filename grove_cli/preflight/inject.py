@@ -64,9 +64,7 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
     program = book.program()
     for document, at, manifest in pods:
         reader.problems += structural(document, at, manifest)
-    if has_errors(reader.problems):
-        findings.write(reader.problems, reader.find_file, sys.stderr)
-        return EXIT_FINDINGS
+    reader.report()
     view = ObjectList([*existing, *(manifest for _, _, manifest in given if manifest.get("kind") != "Pod")])
     results = [inject(manifest, view, preflight, program, namespace) for _, _, manifest in pods]
     problems = list(reader.problems)

@@ -87,8 +87,3 @@ def live_source(cache: WatchCache, watches: list[Query]) -> Source:
         return SceneObjects(objects, unserved, cache.staleness(kinds))
 
     return snapshot
-
-
-def recorded_source(snapshot: SceneObjects) -> Source:
-    """Returns a source of a fixed snapshot."""
-    return lambda: snapshot
