@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -36,10 +37,14 @@ def summary(findings: Sequence[Diagnostic]) -> str:
     return ", ".join(counted(number, word) for number, word in words if number)
 
 
-def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -> None:
-    """Writes each finding with its place, path, line and hint, followed by the counts."""
+def write(findings: Sequence[Diagnostic], *files: FindFile, stream: TextIO | None = None) -> None:
+    """Writes each finding with its place, path, line and hint, followed by the counts: to standard error without another `stream`.
+
+    The first of `files` that knows the file of a finding has its lines.
+    """
+    stream = stream or sys.stderr
     terminal = terminal_of(stream)
-    excerpts = _Excerpts(find_file)
+    excerpts = _Excerpts(files)
     for finding, others in _by_cause(findings[:MAX_SHOWN]):
         stream.write("\n".join([*_lines(finding, excerpts, terminal), *_also_at(others, excerpts, terminal)]) + "\n")
     if findings:
@@ -111,15 +116,16 @@ def _place(finding: Diagnostic, name: str) -> str:
 class _Excerpts:
     """Looks up the lines of findings."""
 
-    def __init__(self, find_file: FindFile) -> None:
-        self._find_file = find_file
+    def __init__(self, files: Sequence[FindFile]) -> None:
+        self._find_files = files
         self._files: dict[str, InputFile | None] = {}
         self._texts: dict[str, _Lines] = {}
         self._secrets: dict[str, SecretParts] = {}
 
     def file(self, file: str) -> InputFile | None:
         if file not in self._files:
-            self._files[file] = self._find_file(file) if file else None
+            found = (find(file) for find in self._find_files) if file else ()
+            self._files[file] = next(filter(None, found), None)
         return self._files[file]
 
     def around(self, finding: Diagnostic, terminal: Terminal, colour: str) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import wraps
 from typing import Any, TypeVar
@@ -64,11 +64,11 @@ files_arguments = (
 """Files as arguments or, as with kubectl, after `-f`; `take_files` combines them."""
 
 
-def adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
+def adding(options: Iterable[Callable[[Any], Any]]) -> Callable[[F], F]:
     """Returns a decorator that adds options to a command, in this order."""
 
     def add(command: F) -> F:
-        for option in reversed(options):
+        for option in reversed(tuple(options)):
             command = option(command)
         return command
 

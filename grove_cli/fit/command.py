@@ -81,7 +81,7 @@ def command(
     if output == "json":
         outputs.write_report({**(report.as_manifest() if report else {}), "findings": findings.as_manifest(result)})
     else:
-        findings.write(result, lambda name: given.find_file(name) or compiled.find_file(name), sys.stderr)
+        findings.write(result, given.find_file, compiled.find_file)
         _write_text(report)
     fine = report is not None and report.verdict == FITS and not compiled.fails(context.strict)
     return 0 if fine else 1

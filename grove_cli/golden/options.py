@@ -50,7 +50,7 @@ KEYS: dict[str, OptionKey] = {
     "rules": OptionKey("a list of directories with rules, relative to the case", _TEXTS),
     "kinds": OptionKey("a list of the kinds that are compared; the others may be anything", _TEXTS),
 }
-_TYPES = {"boolean": bool, "array": list, "string": str, "integer": int}
+_TYPES: dict[str, Any] = {"boolean": bool, "array": list, "string": str, "integer": int}
 _SETTINGS = {
     "namespace": "namespace",
     "kubeVersion": "kube_version",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -41,7 +40,7 @@ class StartFiles:
         from grove_compiler.step import StepContext
 
         context = StepContext(self.program, settings, self.document)
-        findings.write(context.findings, InputReader().find_file, sys.stderr)
+        findings.write(context.findings, InputReader().find_file)
         if has_errors(context.findings):
             raise Reported
         return context
@@ -74,6 +73,6 @@ def _document(path: str) -> Document:
     reader = InputReader()
     document = reader.configuration(path)
     if document is None:
-        findings.write(reader.problems, reader.find_file, sys.stderr)
+        findings.write(reader.problems, reader.find_file)
         raise Reported
     return document

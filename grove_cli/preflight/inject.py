@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -70,7 +69,7 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
     problems = list(reader.problems)
     for (document, at, _), result in zip(pods, results, strict=True):
         problems += _located(result.findings, document, at)
-    findings.write(problems, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+    findings.write(problems, reader.find_file, book.find_file)
     if has_errors(problems):
         return EXIT_FINDINGS
     outputs.write(_printed(results, output))

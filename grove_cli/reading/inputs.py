@@ -99,7 +99,7 @@ class InputReader:
         if self.problems:
             from grove_cli import findings  # only when something is wrong
 
-            findings.write(self.problems, self.find_file, sys.stderr)
+            findings.write(self.problems, self.find_file)
         if has_errors(self.problems):
             raise Reported(code)
 

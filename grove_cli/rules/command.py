@@ -122,7 +122,7 @@ def _counted(book: LoadedRules, files: tuple[str, ...]) -> tuple[CountingProgram
     if has_errors(result):
         from grove_cli import findings
 
-        findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+        findings.write(result, reader.find_file, book.find_file)
     return program, result
 
 
@@ -235,7 +235,7 @@ def _check(folders: tuple[str, ...], others: tuple[str, ...], inputs: tuple[str,
             [outputs.json_report({"errors": errors, "warnings": warnings, "files": paths, "findings": findings.as_manifest(result)})]
         )
     else:
-        findings.write(result, book.find_file, sys.stderr)
+        findings.write(result, book.find_file)
         if not result:
             outputs.write([f"{counted(len(files), 'file')}, no problems found\n".encode()])
     return EXIT_FINDINGS if has_errors(result) or (strict and result) else 0
