@@ -7,7 +7,8 @@ from typing import TypeVar
 from applier.ref import Manifest, Ref, owner_uids
 from kube_objects.label_selector import Selector
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 
 EVERY = ""  # a pseudo-label that all objects have, with the empty value: it indexes by namespace alone
 
