@@ -6,9 +6,11 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from grove_cli.errors import Reported
+from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.reading.files import InputFile
 from grove_cli.terminal import Terminal, terminal_of, visible
-from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator.wording import short_value, wording
 from kube_objects.words import counted
 
@@ -50,6 +52,13 @@ def write(findings: Sequence[Diagnostic], *files: FindFile, stream: TextIO | Non
     if findings:
         more = f", the first {MAX_SHOWN} of which are shown" if len(findings) > MAX_SHOWN else ""
         stream.write(terminal.paint(summary(findings) + more, "1") + "\n")
+
+
+def report(findings: list[Diagnostic], *files: FindFile, code: int = EXIT_FINDINGS) -> None:
+    """Writes findings to standard error. Raises `Reported` with an exit code if there are errors among them."""
+    write(findings, *files)
+    if has_errors(findings):
+        raise Reported(code)
 
 
 def _by_cause(findings: Sequence[Diagnostic]) -> Iterable[tuple[Diagnostic, list[Diagnostic]]]:

@@ -44,11 +44,12 @@ async def in_cluster(cluster: Cluster, context: StepContext, namespace: str) -> 
 
 def in_file(path: str) -> ReadObjects:
     """Returns the objects of a file. Raises `Reported` after printing findings about it."""
+    from grove_cli import findings
     from grove_cli.reading.inputs import InputReader
 
     reader = InputReader()
     objects = reader.snapshot(path)
-    reader.report()
+    findings.report(reader.problems, reader.find_file)
     unserved = set() if any(_is_of_driver(manifest) for manifest in objects) else {COMPUTE_DOMAIN}
     return ReadObjects(objects, unserved, set())
 

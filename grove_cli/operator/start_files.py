@@ -9,7 +9,6 @@ from grove_cli import findings
 from grove_cli.cluster.session import program_of
 from grove_cli.errors import Reported
 from grove_cli.reading.inputs import InputReader
-from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.record import record
 
 if TYPE_CHECKING:
@@ -40,9 +39,7 @@ class StartFiles:
         from grove_compiler.step import StepContext
 
         context = StepContext(self.program, settings, self.document)
-        findings.write(context.findings, InputReader().find_file)
-        if has_errors(context.findings):
-            raise Reported
+        findings.report(context.findings)
         return context
 
 

@@ -10,7 +10,6 @@ import click
 from grove_cli import findings
 from grove_cli import output as outputs
 from grove_cli.errors import UnreadableInput
-from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import FILES, adding, files_arguments, output_option, preflight_values_option, rules_option, take_files
 from grove_cli.preflight.values import values_of
 from grove_cli.program import LoadedRules
@@ -63,15 +62,14 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
     program = book.program()
     for document, at, manifest in pods:
         reader.problems += structural(document, at, manifest)
-    reader.report()
+    if has_errors(reader.problems):
+        findings.report(reader.problems, reader.find_file)
     view = ObjectList([*existing, *(manifest for _, _, manifest in given if manifest.get("kind") != "Pod")])
     results = [inject(manifest, view, preflight, program, namespace) for _, _, manifest in pods]
     problems = list(reader.problems)
     for (document, at, _), result in zip(pods, results, strict=True):
         problems += _located(result.findings, document, at)
-    findings.write(problems, reader.find_file, book.find_file)
-    if has_errors(problems):
-        return EXIT_FINDINGS
+    findings.report(problems, reader.find_file, book.find_file)
     outputs.write(_printed(results, output))
     return 0
 

@@ -45,11 +45,12 @@ def command(checks: tuple[str, ...], hostengine: str, values: str | None, rules:
 
     Checks need the programs of their images: dcgmi and DCGM's host engine, all_reduce_perf of nccl-tests, PyTorch.
     """
+    from grove_cli import findings
     from grove_operator.preflight.local import as_json, as_text, environments, known_checks, run_here
 
     reader, known = InputReader(), known_checks()
     preflight = values_of(values, reader)
-    reader.report(EXIT_ERROR)
+    findings.report(reader.problems, reader.find_file, code=EXIT_ERROR)
     program = LoadedRules(rules).program(EXIT_ERROR)
     configured = [check.name for check in preflight.checks if check.name in known and check.name != "nccl-allreduce"]
     unknown = [name for name in checks if name not in known]

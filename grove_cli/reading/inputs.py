@@ -6,8 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from grove_cli.errors import Reported, UnreadableInput
-from grove_cli.exit_codes import EXIT_FINDINGS
+from grove_cli.errors import UnreadableInput
 from grove_cli.reading.files import STDIN, STDIN_NAME, InputFile, read_all, read_one
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.field_path import render
@@ -93,15 +92,6 @@ class InputReader:
     def find_file(self, name: str) -> InputFile | None:
         """Returns the file that a finding names, if it was read here."""
         return self._files.get(name)
-
-    def report(self, code: int = EXIT_FINDINGS) -> None:
-        """Prints the problems. Raises `Reported` with an exit code if there are errors."""
-        if self.problems:
-            from grove_cli import findings  # only when something is wrong
-
-            findings.write(self.problems, self.find_file)
-        if has_errors(self.problems):
-            raise Reported(code)
 
     def silence(
         self, findings: Sequence[Diagnostic], entries: Sequence[str] = (), rules: Mapping[str, InputFile] | None = None
