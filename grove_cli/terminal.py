@@ -8,6 +8,8 @@ from typing import NamedTuple, TextIO
 
 WIDTH_OF_A_FILE = 160
 NARROWEST = 40
+MIN_NAME_WIDTH = 12
+"""Names are not shortened below this, however narrow the terminal is."""
 DIFF_CONTEXT = 3
 DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 UNSAFE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
@@ -56,6 +58,14 @@ def terminal_of(stream: TextIO) -> Terminal:
         is_terminal, width = False, WIDTH_OF_A_FILE
     colours = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return Terminal(colours, max(width or WIDTH_OF_A_FILE, NARROWEST), is_terminal)
+
+
+def fitted(text: str, width: int) -> str:
+    """Returns the text, with its middle replaced by `…` if it is wider than `width`: names are distinguished by both ends."""
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    return text[: width - 1 - tail] + "…" + text[len(text) - tail :]
 
 
 def visible(text: str) -> str:

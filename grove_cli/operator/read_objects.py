@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from applier.cache import Query, read_once
 from applier.ref import Kind, Manifest
+from grove_cli.queries.events_query import EVENT
 from grove_cli.queries.tree_query import not_served
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import StepContext
@@ -14,8 +15,6 @@ from grove_operator.controller.operator import watched
 
 if TYPE_CHECKING:
     from applier.cluster import Cluster
-
-EVENT = Kind("", "v1", "Event")
 
 
 class ReadObjects(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TypeVar
 from applier.cache import Query, WatchCache
 from applier.errors import NotSynced
 from applier.ref import Manifest
-from grove_cli.operator.read_objects import EVENT
+from grove_cli.queries.events_query import EVENT
 from grove_cli.serve.scene import Scene, SceneObjects
 
 SETTLE = 0.25
