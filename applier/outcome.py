@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from applier.ref import Manifest, Ref
+from applier.ref import Manifest, Ref, resource_version_of, uid_of
 
 Path = tuple[Any, ...]
 """A place in an object: keys are text, list positions are whole numbers, items of associative lists are `ItemKey`."""
@@ -134,6 +134,11 @@ class Step:
     force: bool = False
     patch: list[dict[str, Any]] = field(default_factory=list)
     obstacle: Obstacle = Obstacle.NONE
+
+    @classmethod
+    def deletion(cls, live: Manifest, reason: str = "", wave: int = 0) -> Step:
+        """Returns the step that deletes a live object, as long as it is that of this UID."""
+        return cls(Ref.of(live), Action.PRUNED, reason, uid=uid_of(live), resource_version=resource_version_of(live), wave=wave)
 
     @property
     def is_foreign(self) -> bool:

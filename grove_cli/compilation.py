@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -50,7 +49,7 @@ class Compilation:
         if self.findings:
             from grove_cli.findings import write  # only when something is wrong
 
-            write(self.findings, self.find_file, sys.stderr)
+            write(self.findings, self.find_file)
 
 
 def compile_files(files: Sequence[str], context: CompileOptions, *, keep_others: bool = False, **settings: Any) -> Compilation:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from grove_cli.errors import Reported
+from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.reading.files import InputFile
 from grove_cli.terminal import Terminal, terminal_of, visible
-from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator.wording import short_value, wording
 from kube_objects.words import counted
 
@@ -36,15 +39,26 @@ def summary(findings: Sequence[Diagnostic]) -> str:
     return ", ".join(counted(number, word) for number, word in words if number)
 
 
-def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -> None:
-    """Writes each finding with its place, path, line and hint, followed by the counts."""
+def write(findings: Sequence[Diagnostic], *files: FindFile, stream: TextIO | None = None) -> None:
+    """Writes each finding with its place, path, line and hint, followed by the counts: to standard error without another `stream`.
+
+    The first of `files` that knows the file of a finding has its lines.
+    """
+    stream = stream or sys.stderr
     terminal = terminal_of(stream)
-    excerpts = _Excerpts(find_file)
+    excerpts = _Excerpts(files)
     for finding, others in _by_cause(findings[:MAX_SHOWN]):
         stream.write("\n".join([*_lines(finding, excerpts, terminal), *_also_at(others, excerpts, terminal)]) + "\n")
     if findings:
         more = f", the first {MAX_SHOWN} of which are shown" if len(findings) > MAX_SHOWN else ""
         stream.write(terminal.paint(summary(findings) + more, "1") + "\n")
+
+
+def report(findings: list[Diagnostic], *files: FindFile, code: int = EXIT_FINDINGS) -> None:
+    """Writes findings to standard error. Raises `Reported` with an exit code if there are errors among them."""
+    write(findings, *files)
+    if has_errors(findings):
+        raise Reported(code)
 
 
 def _by_cause(findings: Sequence[Diagnostic]) -> Iterable[tuple[Diagnostic, list[Diagnostic]]]:
@@ -89,7 +103,7 @@ def _lines(finding: Diagnostic, excerpts: _Excerpts, terminal: Terminal) -> Iter
     place = visible(_place(finding, text.name if text else finding.file))
     start = f"{place}: {finding.severity}: " if place else f"{finding.severity}: "
     end = f"  [{finding.code}]" if finding.code else ""
-    first, *rest = _wrap(start + visible(wording(finding)) + visible(end), terminal)
+    first, *rest = terminal.wrapped(start + visible(wording(finding)) + visible(end), hanging=4)
     if terminal.colours and first.startswith(start):
         painted = terminal.paint(place, "1") + ": " if place else ""
         first = painted + terminal.paint(f"{finding.severity}:", "1", colour) + first[len(start) - 1 :]
@@ -99,35 +113,28 @@ def _lines(finding: Diagnostic, excerpts: _Excerpts, terminal: Terminal) -> Iter
         yield "    " + terminal.paint(visible(finding.path), "36")
     yield from excerpts.around(finding, terminal, colour)
     if finding.nearest:
-        yield from _wrap(f'    did you mean "{visible(finding.nearest)}"?', terminal)
+        yield from terminal.wrapped(f'    did you mean "{visible(finding.nearest)}"?', hanging=4)
     if finding.hint:
-        yield from _wrap(f"    hint: {visible(finding.hint)}", terminal)
+        yield from terminal.wrapped(f"    hint: {visible(finding.hint)}", hanging=4)
 
 
 def _place(finding: Diagnostic, name: str) -> str:
     return ":".join(str(part) for part in (name, finding.line, finding.column if finding.line else 0) if part)
 
 
-def _wrap(text: str, terminal: Terminal) -> list[str]:
-    if not terminal.wraps or len(text) <= terminal.width:
-        return [text]
-    import textwrap  # only when something is wrong and a person looks
-
-    return textwrap.wrap(text, terminal.width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False) or [text]
-
-
 class _Excerpts:
     """Looks up the lines of findings."""
 
-    def __init__(self, find_file: FindFile) -> None:
-        self._find_file = find_file
+    def __init__(self, files: Sequence[FindFile]) -> None:
+        self._find_files = files
         self._files: dict[str, InputFile | None] = {}
         self._texts: dict[str, _Lines] = {}
         self._secrets: dict[str, SecretParts] = {}
 
     def file(self, file: str) -> InputFile | None:
         if file not in self._files:
-            self._files[file] = self._find_file(file) if file else None
+            found = (find(file) for find in self._find_files) if file else ()
+            self._files[file] = next(filter(None, found), None)
         return self._files[file]
 
     def around(self, finding: Diagnostic, terminal: Terminal, colour: str) -> Iterable[str]:

@@ -97,5 +97,5 @@ def _is_sound(values: Values) -> bool:
         if finding.code == UNKNOWN_FIELD:  # an operator may meet the configuration of a later release, but who installs it has a typo
             finding.severity = "error"
     files = {name: InputFile(name, text.encode()), block: InputFile(block, json.dumps(values.preflight_injector, indent=1).encode())}
-    findings.write(found, files.get, sys.stderr)
+    findings.write(found, files.get)
     return not has_errors(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import wraps
 from typing import Any, TypeVar
@@ -62,6 +62,17 @@ files_arguments = (
     ),
 )
 """Files as arguments or, as with kubectl, after `-f`; `take_files` combines them."""
+
+
+def adding(options: Iterable[Callable[[Any], Any]]) -> Callable[[F], F]:
+    """Returns a decorator that adds options to a command, in this order."""
+
+    def add(command: F) -> F:
+        for option in reversed(tuple(options)):
+            command = option(command)
+        return command
+
+    return add
 
 
 def take_files(given: dict[str, Any], *, required: bool = True) -> tuple[str, ...]:
@@ -177,9 +188,7 @@ def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_context(**options: Any) -> Any:
         return command(context=CompileOptions(*[options.pop(each.name) for each in fields(CompileOptions)]), **options)
 
-    for option in reversed(_CONTEXT_OPTIONS):
-        with_context = option(with_context)
-    return with_context
+    return adding(_CONTEXT_OPTIONS)(with_context)
 
 
 def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -189,7 +198,4 @@ def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_files(**options: Any) -> Any:
         return command(files=take_files(options), **options)
 
-    with_context = context_options(with_files)
-    for option in reversed(files_arguments):
-        with_context = option(with_context)
-    return with_context
+    return adding(files_arguments)(context_options(with_files))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
+from kube_objects.manifest import resource_name
 
 
 def write(chunks: Iterable[bytes]) -> None:
@@ -61,7 +62,7 @@ def as_json(objects: Sequence[Manifest]) -> Iterable[bytes]:
 
 def as_names(objects: Iterable[Manifest]) -> Iterable[bytes]:
     """Returns a line `kind.group/name` for each object, as kubectl does."""
-    return (f"{_resource(manifest)}/{(manifest.get('metadata') or {}).get('name')}\n".encode() for manifest in objects)
+    return (f"{resource_name(manifest)}\n".encode() for manifest in objects)
 
 
 def for_kubectl(objects: Iterable[Manifest]) -> Iterable[bytes]:
@@ -93,9 +94,3 @@ def is_redirected() -> bool:
         return not os.isatty(sys.stdout.fileno())
     except (AttributeError, OSError):  # closed, or no stream of the system's
         return False
-
-
-def _resource(manifest: Manifest) -> str:
-    group, slash, _ = manifest["apiVersion"].partition("/")
-    kind: str = manifest["kind"].lower()
-    return f"{kind}.{group}" if slash else kind

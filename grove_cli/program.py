@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from grove_cli import rulebook
@@ -27,7 +26,7 @@ class LoadedRules:
         except InvalidRules as error:
             from grove_cli import findings  # only when something is wrong
 
-            findings.write(error.diagnostics, self.find_file, sys.stderr)
+            findings.write(error.diagnostics, self.find_file)
             raise Reported(code) from None
 
     @property

@@ -74,6 +74,14 @@ class Rulebook(NamedTuple):
         """Returns the file that a diagnostic names. A user's file shadows the built-in one of the same name."""
         return next((file for file in reversed(self.files) if file.name == name), None)
 
+    def place(self, file: str, line: int, origin: str = "") -> str:
+        """Returns `file:line` of a rule or template: its path, or its name in the package where it is built in.
+
+        Of several files of that name it is the one of the origin, else the last.
+        """
+        known = next((known for known in reversed(self.files) if known.name == file and origin in ("", known.origin)), None)
+        return f"{file if known is None or known.origin == BUILT_IN else known.path}:{line}"
+
     def program(self, vocabulary: Vocabulary) -> Program:
         """Returns the compiled rules: from the wheel, the user's cache, or compiled now and cached.
 

@@ -19,6 +19,7 @@ from grove_compiler.kube.schema_completer import SchemaCompleter
 from grove_compiler.kube.structure import FaultTree, Finding, check_and_prune, fault_tree, original_path
 from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
+from kube_objects.manifest import group_of
 
 SET_KIND = "PodCliqueSet"
 CONFIGURATION_KIND = "OperatorConfiguration"
@@ -170,7 +171,7 @@ class Decoder:
         self.decoded.append(entry)
 
     def _unknown(self, document: Document, at: FieldPath, value: Manifest) -> None:
-        group = value["apiVersion"].rpartition("/")[0]
+        group = group_of(value["apiVersion"])
         kinds = [kind for known, kind in KINDS if known == value["apiVersion"]]
         if kinds:
             likely = nearest(value["kind"], kinds)

@@ -44,6 +44,12 @@ def namespaced_name(manifest: Manifest) -> tuple[str, str]:
     return namespace_of(manifest), str(section(manifest, "metadata").get("name") or "")
 
 
+def resource_name(manifest: Manifest) -> str:
+    """Returns `podcliqueset.grove.io/demo`, as kubectl names an object in `-o name`."""
+    group, slash, _ = str(manifest["apiVersion"]).partition("/")
+    return f"{manifest['kind'].lower()}{f'.{group}' if slash else ''}/{section(manifest, 'metadata').get('name')}"
+
+
 def by_label(manifests: Iterable[Manifest], label: str) -> dict[tuple[str, str], list[Manifest]]:
     """Groups objects by their namespace and the value of a label, which is empty where they lack it. Any other key has no objects."""
     groups: dict[tuple[str, str], list[Manifest]] = defaultdict(list)

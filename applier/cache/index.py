@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from applier.ref import Manifest, Ref, owner_uids
 from kube_objects.label_selector import Selector
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 EVERY = ""  # a pseudo-label that all objects have, with the empty value: it indexes by namespace alone
 
@@ -33,7 +38,8 @@ class KindIndex:
         for (label, apart), bucket in self._buckets.items():
             before, after = _place(old, label, ref, apart), _place(manifest, label, ref, apart)
             if before != after:
-                _take(bucket, before, ref)
+                if before is not None:
+                    take(bucket, before, ref)
                 if after is not None:
                     bucket.setdefault(after, set()).add(ref)
 
@@ -49,9 +55,7 @@ class KindIndex:
     def _own(self, ref: Ref, before: set[str], after: set[str]) -> None:
         """Updates the owner index for an object."""
         for uid in before - after:
-            self._by_owner[uid].discard(ref)
-            if not self._by_owner[uid]:
-                del self._by_owner[uid]
+            take(self._by_owner, uid, ref)
         for uid in after - before:
             self._by_owner.setdefault(uid, set()).add(ref)
 
@@ -89,8 +93,9 @@ def _place(manifest: Manifest | None, label: str, ref: Ref, apart: bool) -> tupl
     return None if value is None else (ref.namespace if apart else "", value)
 
 
-def _take(bucket: Bucket, place: tuple[str, str] | None, ref: Ref) -> None:
-    if place is not None:
-        bucket[place].discard(ref)
-        if not bucket[place]:
-            del bucket[place]
+def take(index: dict[K, set[V]], key: K, value: V) -> None:
+    """Removes a value of a key from an index, and the key with its last value."""
+    values = index[key]
+    values.discard(value)
+    if not values:
+        del index[key]

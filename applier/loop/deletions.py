@@ -69,11 +69,11 @@ class DeletionWriter:
         outcomes: list[Outcome] = []
         if failed:
             held = [ref for ref in live if not requested[ref].despite_failures]
-            outcomes += [self._held(_step(requested[ref].reason, live.pop(ref), 0), failed, failed.error) for ref in held]
+            outcomes += [self._held(Step.deletion(live.pop(ref), requested[ref].reason), failed, failed.error) for ref in held]
         if not live:
             return outcomes
         order = teardown(live.values())
-        steps = {ref: _step(requested[ref].reason, live[ref], wave) for wave, refs in enumerate(order.waves) for ref in refs}
+        steps = {ref: Step.deletion(live[ref], requested[ref].reason, wave) for wave, refs in enumerate(order.waves) for ref in refs}
         if staleness := view.staleness():
             view.refresh()
             return outcomes + [self._held(step, None, NotSynced(staleness[0])) for step in steps.values()]
@@ -114,7 +114,7 @@ class DeletionWriter:
         return outcome
 
     async def _release(self, live: Manifest, ours: frozenset[str]) -> Outcome:
-        step, began = _step(RELEASED, live, 0), time.monotonic()
+        step, began = Step.deletion(live, RELEASED), time.monotonic()
         outcome = Outcome(step, Action.PRUNED, RELEASED, step.uid)
         try:
             await self._patch(live, _without(ours, live))
@@ -170,7 +170,3 @@ def _without(ours: frozenset[str], live: Manifest) -> dict[str, Any]:
 
 def _finalizers(live: Manifest) -> list[str]:
     return live["metadata"].get("finalizers") or []
-
-
-def _step(reason: str, live: Manifest, wave: int) -> Step:
-    return Step(Ref.of(live), Action.PRUNED, reason, uid=uid_of(live), resource_version=resource_version_of(live), wave=wave)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
+from applier.cache.index import take
 from applier.loop.view import Ownership, SelectorRead, View
 from applier.ref import Manifest, Ref
 from kube_objects.label_selector import selector
@@ -49,10 +50,10 @@ class Dependencies(Generic[K]):
 
     def _drop(self, key: K, dependencies: set[Dependency]) -> None:
         for dependency in dependencies:
-            _discard(self._keys, dependency, key)
+            take(self._keys, dependency, key)
             if len(dependency) == 1 and dependency not in self._keys:
                 for place in _places(dependency[0]):
-                    _discard(self._by_label, place, dependency[0])
+                    take(self._by_label, place, dependency[0])
 
     def all(self) -> list[K]:
         """Returns all keys with dependencies."""
@@ -88,13 +89,3 @@ def _places(selection: SelectorRead) -> list[tuple[str, str, str, str]]:
         if requirement.positive and requirement.values is not None:
             return [(selection.group, selection.kind, requirement.key, value) for value in requirement.values]
     return [(selection.group, selection.kind, "", "")]
-
-
-Q = TypeVar("Q", bound=Hashable)
-V = TypeVar("V", bound=Hashable)
-
-
-def _discard(index: dict[Q, set[V]], what: Q, value: V) -> None:
-    index[what].discard(value)
-    if not index[what]:
-        del index[what]

@@ -15,6 +15,7 @@ from applier.decision.managers import applied_by
 from applier.outcome import Conflict, Obstacle
 from applier.plan.reasons import manager_names
 from applier.ref import Manifest, Ref
+from kube_objects.manifest import group_of
 
 PART_OF = "applyset.kubernetes.io/part-of"
 """The label of members; its value is the id of their set."""
@@ -125,5 +126,5 @@ def _owners(manifest: Manifest) -> dict[str, Manifest]:
 
 
 def _ref(owner: Manifest, live: Manifest) -> Ref:
-    group = str(owner.get("apiVersion") or "").rpartition("/")[0]
+    group = group_of(str(owner.get("apiVersion") or ""))
     return Ref(group, str(owner.get("kind")), str(live["metadata"].get("namespace") or ""), str(owner.get("name")))

@@ -16,6 +16,7 @@ from applier.errors import ClusterError, Forbidden, UnknownKind
 from applier.plan.membership import set_of
 from applier.prune.applyset import ApplySet, ApplySetError, ApplySetScope
 from applier.ref import DEFINITION, NAMESPACE, GroupKind, Kind, Manifest, Ref, owner_uids, uid_of
+from kube_objects.manifest import group_of
 from kube_objects.words import listed
 
 AT_ONCE = 16  # lists in flight
@@ -112,7 +113,7 @@ def dependents(objects: Iterable[Manifest], owners: Collection[Ref]) -> set[Ref]
     for one in objects:
         ref = Ref.of(one)
         for owner in one["metadata"].get("ownerReferences") or ():
-            by_owner[Ref(owner["apiVersion"].rpartition("/")[0], owner["kind"], ref.namespace, owner["name"])].append(ref)
+            by_owner[Ref(group_of(owner["apiVersion"]), owner["kind"], ref.namespace, owner["name"])].append(ref)
     found, pending = set[Ref](), list(owners)
     while pending:
         for ref in by_owner.get(pending.pop(), ()):

@@ -28,7 +28,7 @@ from applier.prune.applyset import ApplySet, ApplySetError, ApplySetScope, Recor
 from applier.prune.deletion import Deleter, finalizers_of, last, still_needed, teardown
 from applier.prune.keeper import Keeper
 from applier.prune.members import NOTHING, Members, TakenAlong, dependents, find_members, orphans, taken_along, takes_others
-from applier.ref import NAMESPACE, Kind, Manifest, Ref, being_deleted, resource_version_of, uid_of
+from applier.ref import NAMESPACE, Kind, Manifest, Ref, being_deleted, uid_of
 from kube_objects.manifest import is_terminating
 from kube_objects.words import listed
 
@@ -277,9 +277,7 @@ def _record_form(record: Record) -> Json:
 
 
 def _step(live: Manifest, wave: int, desired: list[Ref]) -> Step:
-    step = Step(
-        Ref.of(live), Action.PRUNED, "is no longer in the ApplySet", uid=uid_of(live), resource_version=resource_version_of(live), wave=wave
-    )
+    step = Step.deletion(live, "is no longer in the ApplySet", wave)
     waits = f"; waits for {', '.join(finalizers)}" if (finalizers := finalizers_of(live)) else ""
     if is_terminating(live):
         step.reason = being_deleted(live)

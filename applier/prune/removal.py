@@ -14,7 +14,7 @@ from applier.prune.applyset import BUILT_IN_PARENTS, TOOLING, ApplySet, tool_of
 from applier.prune.deletion import Deleter, teardown
 from applier.prune.keeper import Keeper
 from applier.prune.open_applyset import ApplySetOptions, OpenApplySet
-from applier.ref import Kind, Manifest, resource_version_of, uid_of
+from applier.ref import Kind, Manifest
 
 
 async def delete(graph: Graph, deletion: Deleter, *, ignore_not_found: bool = False) -> list[Outcome]:
@@ -25,7 +25,7 @@ async def delete(graph: Graph, deletion: Deleter, *, ignore_not_found: bool = Fa
     account = RunMeter(deletion.cluster, deletion.sink)
     known = await read_once(deletion.cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
     live = {ref: manifest for ref in graph.objects if (manifest := known.get(ref)) is not None}
-    steps = [Step(ref, Action.PRUNED, uid=uid_of(one), resource_version=resource_version_of(one)) for ref, one in live.items()]
+    steps = [Step.deletion(manifest) for manifest in live.values()]
     order = teardown(live.values(), graph)
     account.planned({Action.PRUNED: len(steps)}, len(order.waves))
     outcomes = await deletion.run(steps, live, order)
@@ -61,11 +61,9 @@ async def _delete_record(keeper: Keeper, deletion: Deleter) -> list[Outcome]:
     parent = await find(keeper.cluster, keeper.resource, applyset.namespace, applyset.name)
     if parent is None or not _is_only_a_record(parent, applyset):
         return []
-    ref = applyset.parent
-    step = Step(ref, Action.PRUNED, "the ApplySet is empty", uid=uid_of(parent), resource_version=resource_version_of(parent))
     # Checked again after a conflict: data may have been added to the parent since it was read.
     alone = replace(deletion, still_meant=lambda live: _is_only_a_record(live, applyset), wait_for_all=False)
-    return await alone.run([step], {ref: parent}, teardown([parent]))
+    return await alone.run([Step.deletion(parent, "the ApplySet is empty")], {applyset.parent: parent}, teardown([parent]))
 
 
 def _is_only_a_record(parent: Manifest, applyset: ApplySet) -> bool:

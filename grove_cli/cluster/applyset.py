@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grove_cli.cluster.options import InputOptions, adding, text_option
+from grove_cli.cluster.options import InputOptions, text_option
 from grove_cli.cluster.session import Session
+from grove_cli.options import adding
 from grove_compiler.record import record
 from grove_compiler.version import __version__
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -15,7 +14,6 @@ from applier.ref import DEFINITION, GroupKind, Kind, Manifest, Ref
 from grove_cli.cluster.options import InputOptions
 from grove_cli.cluster.session import Failed, Session
 from grove_cli.errors import Reported
-from grove_cli.reading.files import InputFile
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import CompiledGraph
@@ -47,7 +45,7 @@ class ClusterInput:
         """What the operator makes of the edit, where one leads."""
         self.led: list[Ref] = []
         """The sets and topologies that it leads."""
-        self._find_file: Callable[[str], InputFile | None] = self.reader.find_file
+        self._files = [self.reader.find_file]
 
     async def graph(self, session: Session) -> Graph:
         """Returns the desired objects.
@@ -84,7 +82,7 @@ class ClusterInput:
 
         options, book = self.options, LoadedRules(self.options.rules)
         program = book.program()
-        self._find_file = lambda name: self.reader.find_file(name) or book.find_file(name)
+        self._files.append(book.find_file)
         version = options.kube_version or await session.version() or OFFLINE_KUBE_VERSION
         settings = Settings(session.namespace, options.pods, version, mnnvl_shape=options.mnnvl_shape)
         snapshot = await read_snapshot(session.cluster, _namespaces(self.sorted, session.namespace))
@@ -110,7 +108,7 @@ class ClusterInput:
         if findings:
             from grove_cli.findings import write  # only when something is wrong
 
-            write(findings, self._find_file, sys.stderr)
+            write(findings, *self._files)
             if self.options.strict or has_errors(findings):
                 raise Reported
 

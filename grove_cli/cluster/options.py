@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from grove_cli.cluster.target import REQUESTS
-from grove_cli.options import FILES, _kube_version, _namespace, files_arguments, mnnvl_shape_option, rules_option, take_files
+from grove_cli.options import FILES, _kube_version, _namespace, adding, files_arguments, mnnvl_shape_option, rules_option, take_files
 from grove_compiler.record import record
 from grove_operator import field_managers
 
@@ -239,17 +239,9 @@ def dry_run_option(help_text: str) -> Callable[[F], F]:
     )
 
 
-def adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
-    """Returns a decorator that adds options to a command, in this order."""
-
-    def add(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
+edit_dry_run_option = dry_run_option("Write nothing: print what would be done (client), or let the server validate it (server).")
+"""For commands that edit a set."""
+BARE_EDIT = {"--dry-run": "client"}
 login_options = adding(_LOGIN)
 """The credentials of processes in a cluster: `kubeconfig` and `context`."""
 target_options = adding(

@@ -8,8 +8,7 @@ from itertools import groupby
 from applier.outcome import QUIET, Action, Step
 from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.words import COLOURS, More, folded, reason_of, tally
-from grove_cli.render.as_tree import MIN_WIDTH, shortened
-from grove_cli.terminal import Terminal, visible
+from grove_cli.terminal import MIN_NAME_WIDTH, Terminal, fitted, visible
 
 WIDEST_ACTION = max(len(action) for action in Action)
 
@@ -32,12 +31,12 @@ def step_line(step: Step | More, column: int, terminal: Terminal) -> str:
         return f"  and {step.number} more {visible(step.reason)}"
     name = visible(str(step.ref))
     if terminal.wraps:
-        name = shortened(name, max(MIN_WIDTH, column))
+        name = fitted(name, max(MIN_NAME_WIDTH, column))
     action = terminal.paint(str(step.action), COLOURS.get(step.action, "0")) + " " * (WIDEST_ACTION - len(step.action))
     reason = visible(reason_of(step)) + (" (to be validated by the server)" if step.unsure else "")
     room = terminal.width - WIDEST_ACTION - column - 6
     if terminal.wraps and len(reason) > room:
-        reason = shortened(reason, room) if room >= MIN_WIDTH else ""
+        reason = fitted(reason, room) if room >= MIN_NAME_WIDTH else ""
     return f"  {action}  {name.ljust(column)}  {reason}".rstrip()
 
 

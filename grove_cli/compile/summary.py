@@ -66,19 +66,11 @@ def section(objects: SetObjects, facts: Iterable[Fact], terminal: Terminal) -> s
     width = max(len(row.name) for row in rows)
     lines = [terminal.paint(visible(heading), "1")]
     for row in rows:
-        lines += _wrapped(f"  {row.name.ljust(width)}  ", visible(row.text), terminal)
+        first, *rest = terminal.wrapped(visible(row.text), width + 4, width + 4)
+        lines += [f"  {row.name.ljust(width)}  {first}", *rest]
     if objects.replicas:
         lines += ["", *_draw(_tree(objects), terminal)]
     return "\n".join(lines) + "\n"
-
-
-def _wrapped(start: str, text: str, terminal: Terminal) -> list[str]:
-    """Returns a text after its label, wrapped and indented on a terminal."""
-    if not terminal.wraps or len(start) + len(text) <= terminal.width:
-        return [start + text]
-    import textwrap  # only for terminals
-
-    return textwrap.wrap(text, terminal.width, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
 
 
 def _counts(objects: SetObjects) -> Iterator[Fact]:

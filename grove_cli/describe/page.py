@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from applier.ref import Manifest, Ref, uid_of
+from applier.ref import Manifest, uid_of
 from grove_cli.age import since
 from grove_cli.describe.sections import condition_lines, head, spec_lines, status_lines
 from grove_cli.events.as_text import event_value, events_text
@@ -20,8 +20,7 @@ from grove_cli.why.as_text import cause_lines, why_value
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import time
 from grove_compiler.step import StepContext
-from grove_operator.cluster.why import Reason, reasons
-from grove_operator.controller.waiting import waits_of
+from grove_operator.controller.waiting import causes_of
 from kube_objects.manifest import namespaced_name, without_managed_fields
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def page(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: StepCont
         ("Status", status_lines(manifest)),
         ("Conditions", condition_lines(manifest, now, inner)),
         ("Objects", object_lines(owned_by(manifest, read.objects, context.program), inner)),
-        ("Waits for", cause_lines(causes_of(manifest, pcs, read, context, now), now, inner)),
+        ("Waits for", cause_lines(causes_of(manifest, pcs, read.objects, read.unserved, context, now), now, inner)),
         ("Events", event_lines(manifest, events_about(manifest, read.objects), now, inner)),
     ]
     if manifest["kind"] == SET_KIND:
@@ -58,7 +57,7 @@ def page_value(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: St
         "metadata": without_managed_fields(manifest)["metadata"],
         **{key: manifest[key] for key in ("spec", "status") if key in manifest},
         "objects": [{"kind": each.kind, "count": each.number, "ready": each.ready} for each in owned],
-        "waits": why_value(causes_of(manifest, pcs, read, context, now)),
+        "waits": why_value(causes_of(manifest, pcs, read.objects, read.unserved, context, now)),
         "events": [event_value(each) for each in events_about(manifest, read.objects)],
     }
     return value | ({"revisions": _revisions(revisions_of(pcs, read.objects))} if manifest["kind"] == SET_KIND else {})
@@ -100,11 +99,6 @@ def object_lines(owned: Sequence[Owned], terminal: Terminal) -> list[str]:
     """Returns a line for each kind of owned objects."""
     rows = [["KIND", "COUNT", "READY"], *([str(cell) for cell in each] for each in owned)]
     return table(rows, terminal).splitlines() if owned else []
-
-
-def causes_of(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: StepContext, now: float) -> Sequence[Reason]:
-    """Returns the causes of `grove why`."""
-    return reasons(Ref.of(manifest), waits_of(pcs, read.objects, read.unserved, context, now, manifest))
 
 
 def events_about(manifest: Manifest, objects: Sequence[Manifest]) -> list[EventLine]:

@@ -8,7 +8,6 @@ from typing import Any
 from grove_cli.explain.places import grouped
 from grove_cli.rulebook import Rulebook
 from grove_compiler.engine.runtime.failure import RuleInfo
-from grove_compiler.engine.sources import BUILT_IN
 from grove_compiler.engine.tracing.provenance import Guard, Traced
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Explainer, InputSource
@@ -23,14 +22,8 @@ class Words:
 
     def __init__(self, explainer: Explainer, book: Rulebook) -> None:
         self.explainer = explainer
-        self.book = book
+        self.place = book.place
         self._names_objects = sum(not manifest.is_snapshot for manifest in explainer.manifests) > 1
-
-    def place(self, file: str, line: int, origin: str = "") -> str:
-        """Returns `file:line` of a rule or template. Of several files with its name it is the one of the origin, else the last."""
-        candidates = [known for known in self.book.files if known.name == file and origin in ("", known.origin)]
-        known = candidates[-1] if candidates else None
-        return f"{file if known is None or known.origin == BUILT_IN else known.path}:{line}"
 
     def rule(self, rule: RuleInfo) -> str:
         """Returns the id and place of a rule."""

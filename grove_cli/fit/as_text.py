@@ -27,7 +27,7 @@ def report_text(report: FitReport, terminal: Terminal) -> str:
     lines = []
     for owner in report.sets:
         own = [gang for gang in report.gangs if (gang.gang.namespace, gang.gang.set_name) == (owner.namespace, owner.name)]
-        lines += [terminal.paint(line, "1") for line in _wrapped(visible(_heading(owner)), terminal, 0, 2)]
+        lines += [terminal.paint(line, "1") for line in terminal.wrapped(visible(_heading(owner)), hanging=2)]
         lines += [*_gangs(own, terminal), ""]
     return "\n".join([*lines, *_ending(report, terminal)]) + "\n"
 
@@ -53,12 +53,12 @@ def _gangs(reports: Sequence[GangReport], terminal: Terminal) -> Iterator[str]:
 def _gang(report: GangReport, width: int, terminal: Terminal) -> Iterator[str]:
     colour = COLOURS[report.verdict]
     facts = f"{visible(report.gang.name).ljust(width)}  {'; '.join(_facts(report))}"
-    first, *rest = _wrapped(facts, terminal, NAME_COLUMN, NAME_COLUMN)
+    first, *rest = terminal.wrapped(facts, NAME_COLUMN, NAME_COLUMN)
     yield f"  {terminal.paint(report.verdict.ljust(12), '1', colour)}  {first}"
     yield from rest
     indent = VERDICT_COLUMN if terminal.wraps and terminal.width < NARROW else NAME_COLUMN
     for sentence in _sentences(report):
-        first, *rest = _wrapped(f"- {visible(sentence)}", terminal, indent, indent + 2)
+        first, *rest = terminal.wrapped(f"- {visible(sentence)}", indent, indent + 2)
         yield f"{' ' * indent}{first}"
         yield from rest
 
@@ -131,7 +131,7 @@ def _ending(report: FitReport, terminal: Terminal) -> Iterator[str]:
     text = f"{total}: {parts}" if report.gangs else f"{total}: nothing to place"
     if report.verdict == FITS and any(gang.extra.asked for gang in report.gangs):
         text += f"; all pods beyond the minimum: {_plural(report.extra_verdict, 2)}"
-    first, *rest = _wrapped(text, terminal, 0, 0)
+    first, *rest = terminal.wrapped(text)
     yield terminal.paint(first, "1", COLOURS[report.verdict])
     yield from rest
 
@@ -152,16 +152,3 @@ def _amount(resource: str, number: int) -> str:
     if resource == "cpu":
         return render(number, -3, DECIMAL_SI)
     return render(number, 0, BINARY_SI if resource.startswith(IN_BYTES) else DECIMAL_SI)
-
-
-def _wrapped(text: str, terminal: Terminal, indent: int, hanging: int) -> list[str]:
-    """Wraps a text; the first line is indented by the caller, the others by `hanging` columns."""
-    if not terminal.wraps:
-        return [text]
-    import textwrap  # only for terminals
-
-    first, below = "\0" * indent, " " * hanging
-    lines = textwrap.wrap(
-        text, terminal.width, initial_indent=first, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
-    )
-    return [lines[0].removeprefix(first), *lines[1:]] if lines else [text]

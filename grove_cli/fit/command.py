@@ -10,9 +10,9 @@ import click
 from grove_cli import findings
 from grove_cli import output as outputs
 from grove_cli.compilation import compile_files
-from grove_cli.errors import UnreadableInput
 from grove_cli.options import FILES, CompileOptions, input_options, text_or_json_option
-from grove_cli.reading.files import STDIN, InputFile, read_all
+from grove_cli.reading.files import STDIN
+from grove_cli.reading.inputs import InputReader
 from grove_cli.terminal import terminal_of
 from grove_compiler.fit.fit import DEFAULT_STEPS, fit
 from grove_compiler.fit.gang_reader import read_gangs
@@ -23,7 +23,6 @@ from grove_compiler.fit.report import FitReport
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Node
 from grove_compiler.source.document import Document
-from grove_compiler.source.reader import read_bytes
 
 
 @click.command(
@@ -71,36 +70,21 @@ def command(
     if STDIN in files and STDIN in nodes:
         raise click.UsageError("Standard input can be the sets or the nodes, not both.")
     compiled = compile_files(files, context)
-    given = _NodeFiles(nodes)
+    given = InputReader()
+    listed = given.lists(nodes)
     result = compiled.findings
     result += given.problems
     report = None
     if not has_errors(result):
-        report, more = _answer(compiled.result.graph.nodes, given.documents, steps)
+        report, more = _answer(compiled.result.graph.nodes, listed, steps)
         result += more
     if output == "json":
         outputs.write_report({**(report.as_manifest() if report else {}), "findings": findings.as_manifest(result)})
     else:
-        findings.write(result, lambda name: given.files.get(name) or compiled.find_file(name), sys.stderr)
+        findings.write(result, given.find_file, compiled.find_file)
         _write_text(report)
     fine = report is not None and report.verdict == FITS and not compiled.fails(context.strict)
     return 0 if fine else 1
-
-
-class _NodeFiles:
-    """The nodes of the input files."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        self.files: dict[str, InputFile] = {}
-        self.documents: list[Document] = []
-        self.problems: list[Diagnostic] = []
-        for file in read_all(paths):
-            self.files[file.name] = file
-            documents, problems = read_bytes(file.data, file.name)
-            if not documents and not problems:
-                raise UnreadableInput([f"{file.name}: empty; kubectl prints a List even where nothing exists"])
-            self.documents += documents
-            self.problems += problems
 
 
 def _answer(objects: Sequence[Node], documents: Sequence[Document], steps: int) -> tuple[FitReport, list[Diagnostic]]:

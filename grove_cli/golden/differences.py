@@ -8,6 +8,7 @@ from typing import Any, Literal
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
+from kube_objects.manifest import group_of
 
 Change = Literal["missing", "unexpected", "changed", "reordered"]
 NOTHING: Any = None
@@ -86,7 +87,7 @@ def _by_key(objects: Iterable[Manifest]) -> dict[Key, Manifest]:
     found: dict[Key, Manifest] = {}
     for manifest in objects:
         metadata = manifest.get("metadata") or {}
-        group = str(manifest.get("apiVersion") or "").rpartition("/")[0]
+        group = group_of(str(manifest.get("apiVersion") or ""))
         key = (group, str(manifest.get("kind")), str(metadata.get("namespace") or ""), str(metadata.get("name") or ""), 0)
         while key in found:
             key = (*key[:4], key[4] + 1)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import field
 from typing import Any, NamedTuple
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
-from grove_compiler.kube.names import dns1123_label
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DRIVER
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.record import record
@@ -30,34 +28,9 @@ class CaseOptions:
     ignore: list[str] = field(default_factory=list)
 
 
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(part, str) and part for part in value)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def _is_namespace(value: Any) -> bool:
-    return isinstance(value, str) and not dns1123_label(value)
-
-
-def _is_version(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"v?1\.[0-9]{1,3}", value) is not None
-
-
-def _is_shape(value: Any) -> bool:
-    return value in (AS_PROPOSED, DRIVER)
-
-
 class OptionKey(NamedTuple):
     """The type of an option, in words and as JSON Schema."""
 
-    is_right: Callable[[Any], bool]
     words: str
     schema: dict[str, Any]
 
@@ -65,23 +38,19 @@ class OptionKey(NamedTuple):
 _FLAG, _TEXTS = {"type": "boolean"}, {"type": "array", "items": {"type": "string", "minLength": 1}}
 KEYS: dict[str, OptionKey] = {
     "namespace": OptionKey(
-        _is_namespace,
         "the namespace of manifests that name none: up to 63 of a-z, 0-9 and '-'",
         {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},
     ),
-    "kubeVersion": OptionKey(
-        _is_version, 'the version of Kubernetes as text, such as "1.34"', {"type": "string", "pattern": r"^v?1\.[0-9]{1,3}$"}
-    ),
-    "pods": OptionKey(_is_flag, "true or false: whether Pods are generated as well", _FLAG),
-    "maxObjects": OptionKey(_is_count, "a number greater than 0: more objects are rejected", {"type": "integer", "minimum": 1}),
-    "mnnvlShape": OptionKey(
-        _is_shape, "as-proposed or driver: the form of ComputeDomains and their claims", {"enum": [AS_PROPOSED, DRIVER]}
-    ),
-    "strict": OptionKey(_is_flag, "true or false: whether warnings that are not expected fail as well", _FLAG),
-    "ignore": OptionKey(_is_texts, "a list of warnings that are silenced, each as `CODE: reason` or `CODE@PATH: reason`", _TEXTS),
-    "rules": OptionKey(_is_texts, "a list of directories with rules, relative to the case", _TEXTS),
-    "kinds": OptionKey(_is_texts, "a list of the kinds that are compared; the others may be anything", _TEXTS),
+    "kubeVersion": OptionKey('the version of Kubernetes as text, such as "1.34"', {"type": "string", "pattern": r"^v?1\.[0-9]{1,3}$"}),
+    "pods": OptionKey("true or false: whether Pods are generated as well", _FLAG),
+    "maxObjects": OptionKey("a number greater than 0: more objects are rejected", {"type": "integer", "minimum": 1}),
+    "mnnvlShape": OptionKey("as-proposed or driver: the form of ComputeDomains and their claims", {"enum": [AS_PROPOSED, DRIVER]}),
+    "strict": OptionKey("true or false: whether warnings that are not expected fail as well", _FLAG),
+    "ignore": OptionKey("a list of warnings that are silenced, each as `CODE: reason` or `CODE@PATH: reason`", _TEXTS),
+    "rules": OptionKey("a list of directories with rules, relative to the case", _TEXTS),
+    "kinds": OptionKey("a list of the kinds that are compared; the others may be anything", _TEXTS),
 }
+_TYPES: dict[str, Any] = {"boolean": bool, "array": list, "string": str, "integer": int}
 _SETTINGS = {
     "namespace": "namespace",
     "kubeVersion": "kube_version",
@@ -104,13 +73,27 @@ def read_options(documents: list[Document]) -> tuple[CaseOptions, list[Diagnosti
         option = KEYS.get(key)
         if option is None:
             problems.append(_problem(first, (key,), f"unknown option {key!r}; the options are {', '.join(KEYS)}", nearest(key, KEYS)))
-        elif not option.is_right(value):
+        elif not _fits(value, option.schema):
             problems.append(_problem(first, (key,), f"{key} is {option.words}"))
         else:
             good[key] = value
     settings = Settings(**{_SETTINGS[key]: value for key, value in good.items() if key in _SETTINGS})
     settings.kube_version = settings.kube_version.removeprefix("v")
     return CaseOptions(settings, good.get("rules", []), good.get("kinds", []), good.get("strict", False), good.get("ignore", [])), problems
+
+
+def _fits(value: Any, schema: dict[str, Any]) -> bool:
+    """Reports whether a value has the type of an option."""
+    if "enum" in schema:
+        return value in schema["enum"]
+    kind = schema["type"]
+    if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
+        return False
+    if kind == "array":
+        return all(_fits(item, schema["items"]) for item in value)
+    if kind == "string":
+        return len(value) >= schema.get("minLength", 0) and re.fullmatch(schema.get("pattern", "(?s:.*)"), value) is not None
+    return bool(value >= schema.get("minimum", value))
 
 
 def _problem(document: Document, path: tuple[str, ...], message: str, suggestion: str = "") -> Diagnostic:

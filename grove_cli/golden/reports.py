@@ -33,7 +33,7 @@ def write(outcomes: list[CaseOutcome], find_file: findings.FindFile, stream: Tex
     for outcome in outcomes:
         if verbose or outcome.status != "passed":
             stream.write("\n".join(_lines(outcome, terminal)) + "\n")
-    findings.write(_problems(outcomes), find_file, stream)
+    findings.write(_problems(outcomes), find_file, stream=stream)
     numbers = ", ".join(f"{number} {status}" for status, number in count(outcomes).items())
     stream.write(terminal.paint(f"{counted(len(outcomes), 'case')}: {numbers}", "1") + "\n")
 

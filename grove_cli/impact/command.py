@@ -89,7 +89,7 @@ def command(
         from grove_cli.impact.as_text import impact_text
         from grove_cli.terminal import terminal_of
 
-        findings.write(reported, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+        findings.write(reported, reader.find_file, book.find_file)
         outputs.write_text(impact_text(result, terminal_of(sys.stdout)))
     if not result.is_known or (context.strict and reported):
         return EXIT_ERROR

@@ -12,14 +12,14 @@ from grove_cli import output as outputs
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
-from grove_cli.cluster.options import dry_run_option, query_options
+from grove_cli.cluster.options import BARE_EDIT, edit_dry_run_option, query_options
 from grove_cli.cluster.session import Failed, Session
 from grove_cli.cluster.target import take_target
 from grove_cli.commands import Group
+from grove_cli.options import adding
 from grove_cli.timeline import command as timeline
 
 F = TypeVar("F", bound=Callable[..., Any])
-DRY_RUN = {"--dry-run": "client"}
 
 
 @click.group("job", cls=Group)
@@ -35,9 +35,9 @@ def _edits(name: str, example: str) -> Callable[[F], click.Command]:
 
     def decorate(function: F) -> click.Command:
         epilog = f"\b\nExample:\n  {example}\n\n\b\nExit codes: 0 done, 2 rejected, not found, or an error."
-        options = dry_run_option("Write nothing: print what would be done (client), or let the server validate it (server).")(function)
         names = click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=names_of("PodCliqueSet"))
-        return command.command(name, cls=OptionalValues, bare=DRY_RUN, epilog=epilog)(names(query_options(options)))
+        with_options = adding((names, query_options, edit_dry_run_option))(function)
+        return command.command(name, cls=OptionalValues, bare=BARE_EDIT, epilog=epilog)(with_options)
 
     return decorate
 

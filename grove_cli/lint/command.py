@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -54,7 +53,7 @@ def command(
     program = book.program()
     result, silenced = reader.silence(reader.problems + lint(inputs, program), context.ignore, book.own_files)
     if output == "text":
-        findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+        findings.write(result, reader.find_file, book.find_file)
     else:
         every = [*result, *(entry.finding for entry in silenced)]
         names = {finding.file: known.name for finding in every if (known := reader.find_file(finding.file) or book.find_file(finding.file))}

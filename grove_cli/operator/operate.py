@@ -13,7 +13,7 @@ from applier.stop import Stop, ended_by_signal
 from grove_cli.garbage import freeze_existing
 from grove_cli.operator.admission import own_namespace, serve_beside, serves_webhooks
 from grove_cli.operator.configuration import log_unused, with_defaults
-from grove_cli.operator.reload import Files, Reload, Reports
+from grove_cli.operator.reload import Reload, Reports
 from grove_cli.operator.replay_retention import replay_retention
 from grove_cli.operator.telemetry import Telemetry
 from grove_operator.controller.log import Log, OperatorEvents
@@ -60,7 +60,7 @@ async def operate(session: Session, files: StartFiles, context: StepContext, rel
     webhooks = beside if serves_webhooks(context) else None
     events = OperatorEvents(session.cluster, own_namespace(session), _lease_name(session, context), relay, session.clock)
     reports = Reports(log, telemetry.reloaded, events.record)
-    reload = Reload(Files(files.folders, files.path), context, files.document, operator, reports)
+    reload = Reload(files, context, operator, reports)
     stop = Stop()
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, operator.recorder.flush)
     with ended_by_signal(stop):

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from applier.cache import Query, read_once
 from applier.ref import Kind, Manifest
-from grove_cli import findings
-from grove_cli.errors import Reported
+from grove_cli.queries.events_query import EVENT
 from grove_cli.queries.tree_query import not_served
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.step import StepContext
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 from grove_operator.controller.operator import watched
 
 if TYPE_CHECKING:
     from applier.cluster import Cluster
-
-EVENT = Kind("", "v1", "Event")
 
 
 class ReadObjects(NamedTuple):
@@ -48,13 +43,12 @@ async def in_cluster(cluster: Cluster, context: StepContext, namespace: str) -> 
 
 def in_file(path: str) -> ReadObjects:
     """Returns the objects of a file. Raises `Reported` after printing findings about it."""
+    from grove_cli import findings
     from grove_cli.reading.inputs import InputReader
 
     reader = InputReader()
     objects = reader.snapshot(path)
-    findings.write(reader.problems, reader.find_file, sys.stderr)
-    if has_errors(reader.problems):
-        raise Reported
+    findings.report(reader.problems, reader.find_file)
     unserved = set() if any(_is_of_driver(manifest) for manifest in objects) else {COMPUTE_DOMAIN}
     return ReadObjects(objects, unserved, set())
 

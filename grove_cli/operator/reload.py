@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from grove_cli import rulebook
@@ -13,8 +12,8 @@ from grove_compiler.record import record
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from grove_cli.operator.start_files import StartFiles
     from grove_compiler.engine.runtime.program import Program
-    from grove_compiler.source.document import Document
     from grove_compiler.step import StepContext
     from grove_operator.controller.log import Log
     from grove_operator.controller.operator import Operator
@@ -32,14 +31,6 @@ EventType = Literal["Normal", "Warning"]
 
 async def _no_event(*_: str) -> None:
     """Records nothing."""
-
-
-@record
-class Files:
-    """The files that are checked: folders of rules, and the configuration, whose path is empty when there is none."""
-
-    folders: Sequence[str]
-    config: str
 
 
 @record
@@ -62,17 +53,16 @@ class Reload:
 
     def __init__(
         self,
-        files: Files,
+        files: StartFiles,
         context: StepContext,
-        document: Document | None,
         operator: Operator,
         reports: Reports,
         build: Callable[[Callable[[], Program]], Awaitable[Program]] = asyncio.to_thread,
     ) -> None:
-        self._files, self._context, self._document, self._operator = files, context, document, operator
+        self._files, self._context, self._operator = files, context, operator
         self._build, self._reports, self._log = build, reports, reports.log
         self._rules = self._key()
-        self._config = document.value if document else None
+        self._config = files.document.value if files.document else None
         self._config_error = ""
         self._is_refused = False
 
@@ -94,7 +84,7 @@ class Reload:
         if self._files.folders and (key := self._key()) != self._rules:
             self._rules = key
             await self._reload_rules()
-        if self._files.config:
+        if self._files.path:
             await self._reload_config()
 
     def _key(self) -> str:
@@ -119,7 +109,7 @@ class Reload:
         except InvalidRules as error:
             return await self._refuse("; ".join(f"{each.file}:{each.line}: {each.message}" for each in error.diagnostics))
         program.name = book.name
-        context = StepContext(program, self._context.settings, self._document)
+        context = StepContext(program, self._context.settings, self._files.document)
         if errors := errors_of(context.findings):
             return await self._refuse("; ".join(error.message for error in errors))
         if regression := await first_regression(self._operator.cache, self._context, context, self._operator.clock):
@@ -147,7 +137,7 @@ class Reload:
 
         reader = InputReader()
         try:
-            document = reader.configuration(self._files.config)
+            document = reader.configuration(self._files.path)
         except UnreadableInput as error:
             return await self._report_config(str(error))
         if document is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,6 @@ from grove_cli import findings
 from grove_cli.cluster.session import program_of
 from grove_cli.errors import Reported
 from grove_cli.reading.inputs import InputReader
-from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.record import record
 
 if TYPE_CHECKING:
@@ -41,9 +39,7 @@ class StartFiles:
         from grove_compiler.step import StepContext
 
         context = StepContext(self.program, settings, self.document)
-        findings.write(context.findings, InputReader().find_file, sys.stderr)
-        if has_errors(context.findings):
-            raise Reported
+        findings.report(context.findings)
         return context
 
 
@@ -74,6 +70,6 @@ def _document(path: str) -> Document:
     reader = InputReader()
     document = reader.configuration(path)
     if document is None:
-        findings.write(reader.problems, reader.find_file, sys.stderr)
+        findings.write(reader.problems, reader.find_file)
         raise Reported
     return document

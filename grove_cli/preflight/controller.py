@@ -83,7 +83,7 @@ async def _control(session: Session, options: PreflightOptions) -> int:
     if reader.problems:
         from grove_cli import findings
 
-        findings.write(reader.problems, reader.find_file, sys.stderr)
+        findings.write(reader.problems, reader.find_file)
         raise Failed("the values are invalid")
     program = program_of(options.rules, may_be_empty=True)
     freeze_existing()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,8 +10,7 @@ import click
 from grove_cli import findings
 from grove_cli import output as outputs
 from grove_cli.errors import UnreadableInput
-from grove_cli.exit_codes import EXIT_FINDINGS
-from grove_cli.options import FILES, files_arguments, output_option, preflight_values_option, rules_option, take_files
+from grove_cli.options import FILES, adding, files_arguments, output_option, preflight_values_option, rules_option, take_files
 from grove_cli.preflight.values import values_of
 from grove_cli.program import LoadedRules
 from grove_cli.reading.inputs import InputReader
@@ -38,9 +36,7 @@ Examples:
 \b
 Exit codes: 0 success, also for pods that get no checks, 1 a pod would be rejected, 2 usage error or unreadable input.""",
 )
-@files_arguments[0]
-@files_arguments[1]
-@files_arguments[2]
+@adding(files_arguments)
 @preflight_values_option("--values")
 @click.option("--snapshot", metavar="FILE", type=FILES, help="Existing objects: claims, their templates, device classes, gangs.")
 @click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of pods that name none.")
@@ -67,16 +63,13 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
     for document, at, manifest in pods:
         reader.problems += structural(document, at, manifest)
     if has_errors(reader.problems):
-        findings.write(reader.problems, reader.find_file, sys.stderr)
-        return EXIT_FINDINGS
+        findings.report(reader.problems, reader.find_file)
     view = ObjectList([*existing, *(manifest for _, _, manifest in given if manifest.get("kind") != "Pod")])
     results = [inject(manifest, view, preflight, program, namespace) for _, _, manifest in pods]
     problems = list(reader.problems)
     for (document, at, _), result in zip(pods, results, strict=True):
         problems += _located(result.findings, document, at)
-    findings.write(problems, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
-    if has_errors(problems):
-        return EXIT_FINDINGS
+    findings.report(problems, reader.find_file, book.find_file)
     outputs.write(_printed(results, output))
     return 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 
 import click
 
@@ -14,7 +13,6 @@ from grove_cli.options import preflight_values_option, rules_option, text_or_jso
 from grove_cli.preflight.values import values_of
 from grove_cli.program import LoadedRules
 from grove_cli.reading.inputs import InputReader
-from grove_compiler.graph.diagnostic import has_errors
 
 
 @click.command(
@@ -47,15 +45,12 @@ def command(checks: tuple[str, ...], hostengine: str, values: str | None, rules:
 
     Checks need the programs of their images: dcgmi and DCGM's host engine, all_reduce_perf of nccl-tests, PyTorch.
     """
+    from grove_cli import findings
     from grove_operator.preflight.local import as_json, as_text, environments, known_checks, run_here
 
     reader, known = InputReader(), known_checks()
     preflight = values_of(values, reader)
-    if has_errors(reader.problems):
-        from grove_cli import findings
-
-        findings.write(reader.problems, reader.find_file, sys.stderr)
-        return EXIT_ERROR
+    findings.report(reader.problems, reader.find_file, code=EXIT_ERROR)
     program = LoadedRules(rules).program(EXIT_ERROR)
     configured = [check.name for check in preflight.checks if check.name in known and check.name != "nccl-allreduce"]
     unknown = [name for name in checks if name not in known]

@@ -11,7 +11,7 @@ from applier.desired import Desired, Graph
 from applier.events import Finished, RunMeter
 from applier.outcome import Action, Outcome, Step
 from applier.prune.deletion import Deleter, teardown
-from applier.ref import Manifest, Ref, owner_uids, resource_version_of, uid_of
+from applier.ref import Manifest, Ref, owner_uids, uid_of
 from applier.run.live_state import read
 from applier.wait.gone import Remaining, wait_gone
 
@@ -62,7 +62,7 @@ async def delete_planned(plan: DeletionPlan, graph: Graph, deletion: Deleter) ->
     deadline = time.monotonic() + deletion.seconds
     order = teardown(plan.deleted.values(), graph)
     account.planned({Action.PRUNED: len(plan.deleted) + len(plan.cascaded)}, len(order.waves))
-    outcomes = await deletion.run([_step(ref, live) for ref, live in plan.deleted.items()], plan.deleted, order)
+    outcomes = await deletion.run([Step.deletion(live) for live in plan.deleted.values()], plan.deleted, order)
     if deletion.propagation != ORPHAN:
         outcomes += await _cascaded(plan.cascaded, deletion, deadline)
     account.closed(outcomes)
@@ -75,14 +75,10 @@ async def _cascaded(objects: dict[Ref, Manifest], deletion: Deleter, deadline: f
     if deletion.wait_for_all and not deletion.dry_run:
         seconds = max(deadline - time.monotonic(), 0)
         remaining = await wait_gone(objects.values(), deletion.cluster, seconds=seconds, sink=deletion.sink)
-    outcomes = [_outcome(_step(ref, live, "deleted with its owner"), remaining) for ref, live in objects.items()]
+    outcomes = [_outcome(Step.deletion(live, "deleted with its owner"), remaining) for live in objects.values()]
     for outcome in outcomes:
         deletion.sink(Finished(outcome))
     return outcomes
-
-
-def _step(ref: Ref, live: Manifest, reason: str = "") -> Step:
-    return Step(ref, Action.PRUNED, reason, uid=uid_of(live), resource_version=resource_version_of(live))
 
 
 def _outcome(step: Step, remaining: dict[Ref, Remaining]) -> Outcome:

@@ -10,6 +10,7 @@ from applier.ref import Manifest
 from grove_cli.queries.tree_query import EditRefused, NoSuchObject, is_training, read_set
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import timestamp
+from kube_objects.manifest import resource_name
 
 ENDS = ("Succeeded", "Failed")
 
@@ -60,15 +61,14 @@ async def carry_out(cluster: Cluster, edit: JobEdit, argument: str, namespace: s
     if not is_training(pcs):
         raise NoSuchObject(f"{SET_KIND} {pcs['metadata']['name']!r} is not a training workload: its workloadType is not Training")
     metadata = pcs["metadata"]
-    message = f"podcliqueset.grove.io/{metadata['name']} {edit.word}"
     fields = edit.fields(pcs, now)
     if fields is None:
-        return f"podcliqueset.grove.io/{metadata['name']} already {edit.word}"
+        return f"{resource_name(pcs)} already {edit.word}"
     if dry_run != "client":
         identity = {"name": metadata["name"], "namespace": metadata["namespace"], "uid": metadata["uid"]}
         manifest = {"apiVersion": pcs["apiVersion"], "kind": pcs["kind"], "metadata": identity, "spec": fields}
         await cluster.apply(resource, manifest, manager=edit.manager, force=True, dry_run=dry_run == "server")
-    return message
+    return f"{resource_name(pcs)} {edit.word}"
 
 
 def _refuse_ended(pcs: Manifest, why: str) -> None:

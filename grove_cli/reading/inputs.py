@@ -65,7 +65,7 @@ class InputReader:
 
         A ConfigMap stands for the configuration in its data, as operators have it mounted (`kubectl get cm -o yaml`).
         """
-        documents = self._out_of_config_map(self._read_one(path), path)
+        documents = self._out_of_config_map(self._documents(self._read_one(path)), path)
         if len(documents) != 1 and not self.problems:
             raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found {len(documents) or 'no'} documents"])
         kind = documents[0].value.get("kind") if documents and isinstance(documents[0].value, dict) else None
@@ -119,16 +119,24 @@ class InputReader:
             sys.stderr.write(result.notice(config))
         return result.documents
 
-    def _read_one(self, path: str) -> list[Document]:
+    def _read_one(self, path: str) -> InputFile:
         if path == STDIN and STDIN_NAME in self._files:
             raise UnreadableInput([f"{STDIN_NAME}: already read; only one of the inputs can be -"])
-        return self._documents(read_one(path))
+        return read_one(path)
+
+    def lists(self, paths: Sequence[str]) -> list[Document]:
+        """Returns the documents of files and folders with objects as kubectl prints them. Raises `UnreadableInput`."""
+        return [document for file in read_all(paths) for document in self._listed(file)]
 
     def _not_empty(self, path: str) -> list[Document]:
-        """Reads the file of an option. Empty standard input is an error, as the preceding program has probably failed."""
-        documents = self._read_one(path)
+        """Reads the file of an option."""
+        return self._listed(self._read_one(path))
+
+    def _listed(self, file: InputFile) -> list[Document]:
+        """Returns the documents of a file. An empty one is an error, as the preceding program has probably failed."""
+        documents = self._documents(file)
         if not documents and not self.problems:
-            raise UnreadableInput([f"{path if path != STDIN else STDIN_NAME}: empty; kubectl prints a List even where nothing exists"])
+            raise UnreadableInput([f"{file.name}: empty; kubectl prints a List even where nothing exists"])
         return documents
 
     def _former(self, path: str) -> list[Document]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grove_cli.render.as_tree import MIN_WIDTH, shortened
-from grove_cli.terminal import WIDTH_OF_A_FILE, Terminal
+from grove_cli.terminal import MIN_NAME_WIDTH, WIDTH_OF_A_FILE, Terminal, fitted
 
 GAP, NARROW_GAP = "   ", "  "
 HEADER, WAITING = "1", "33"
@@ -18,7 +17,7 @@ def table(rows: Sequence[Sequence[str]], terminal: Terminal = PIPE, styles: Sequ
     if not rows:
         return ""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    gap = NARROW_GAP if terminal.wraps and sum(widths[:-1]) + len(GAP) * len(widths) + MIN_WIDTH > terminal.width else GAP
+    gap = NARROW_GAP if terminal.wraps and sum(widths[:-1]) + len(GAP) * len(widths) + MIN_NAME_WIDTH > terminal.width else GAP
     texts = (_line(row, widths, gap, terminal) for row in rows)
     return "".join(
         f"{terminal.paint(text, style) if style else text}\n" for text, style in zip(texts, styles or [""] * len(rows), strict=True)
@@ -29,4 +28,4 @@ def _line(cells: Sequence[str], widths: Sequence[int], gap: str, terminal: Termi
     *first, last = cells
     left = gap.join([*(f"{cell:{width}}" for cell, width in zip(first, widths, strict=False)), ""])
     room = terminal.width - len(left) if terminal.wraps else len(last)
-    return (left + (shortened(last, room) if room >= min(MIN_WIDTH, len(last)) else "")).rstrip()
+    return (left + (fitted(last, room) if room >= min(MIN_NAME_WIDTH, len(last)) else "")).rstrip()

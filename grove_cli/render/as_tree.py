@@ -7,10 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from grove_cli.render.picture import MAX_SIMILAR, Picture, Vertex, first_to_last, similarity_key
-from grove_cli.terminal import Terminal, visible
-
-MIN_WIDTH = 12
-"""Names are not shortened below this, however narrow the terminal is."""
+from grove_cli.terminal import MIN_NAME_WIDTH, Terminal, fitted, visible
 
 
 class _Row(NamedTuple):
@@ -36,22 +33,14 @@ def as_tree(picture: Picture, terminal: Terminal, whole: bool) -> str:
 
 def _line(row: _Row, column: int, terminal: Terminal) -> str:
     room = (column if row.detail else terminal.width) if terminal.wraps else row.width
-    name = shortened(row.name, max(MIN_WIDTH, room - row.width + len(row.name)))
+    name = fitted(row.name, max(MIN_NAME_WIDTH, room - row.width + len(row.name)))
     left = row.branches + terminal.paint(row.kind, "2" if row.name else "2;3") + (f" {name}" if name else "")
     if not row.detail:
         return left
     used = row.width - len(row.name) + len(name)
     rest = terminal.width - max(column, used) - 2 if terminal.wraps else len(row.detail)
-    detail = shortened(row.detail, rest) if rest >= min(MIN_WIDTH, len(row.detail)) else ""
+    detail = fitted(row.detail, rest) if rest >= min(MIN_NAME_WIDTH, len(row.detail)) else ""
     return left + " " * (max(column - used, 0) + 2) + terminal.paint(detail, "2") if detail else left
-
-
-def shortened(text: str, width: int) -> str:
-    """Returns the text, with its middle replaced by `…` if it is wider than `width`: names are distinguished by both ends."""
-    if len(text) <= width:
-        return text
-    tail = (width - 1) // 2
-    return text[: width - 1 - tail] + "…" + text[len(text) - tail :]
 
 
 class _Forest:

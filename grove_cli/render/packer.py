@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 DEEPEST = 8
 """The largest indentation at which a text is split into parts."""
@@ -23,7 +22,7 @@ class Packer:
         self._packed: dict[tuple[str, int], int] = {}
 
     def pack(self, text: str, depth: int = 0) -> int:
-        """Returns the number of the part that unpacks to the text."""
+        """Returns the number of the part from which `yaml.js` puts the text together again."""
         if (text, depth) not in self._packed:
             self._packed[text, depth] = self._pack(text, depth)
         return self._packed[text, depth]
@@ -42,13 +41,3 @@ class Packer:
             self._numbers[key] = len(self.parts)
             self.parts.append(part)
         return self._numbers[key]
-
-
-def unpack(parts: list[Part], number: int) -> str:
-    """Returns the text that `Packer.pack` gave this number."""
-    part = parts[number]
-    return part if isinstance(part, str) else "".join(_each(parts, part))
-
-
-def _each(parts: list[Part], numbers: Iterable[int]) -> Iterable[str]:
-    return (unpack(parts, number) for number in numbers)

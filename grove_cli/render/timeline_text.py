@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from grove_cli.age import age
-from grove_cli.render.as_tree import shortened
 from grove_cli.render.timeline import ENDS, GATED, RUNNING, WAITING, Bar, Chart, Mark, TimelineRow
-from grove_cli.terminal import Terminal, visible
+from grove_cli.terminal import Terminal, fitted, visible
 from grove_compiler.kube.timestamp import timestamp
 
 MAX_WIDTH = 120
@@ -31,7 +30,7 @@ def timeline_lines(chart: Chart, terminal: Terminal) -> list[str]:
     name_width = max(map(len, names), default=0)
     ruler = _Ruler(chart, max(width - name_width - 1, 1))
     marks = [mark for mark in chart.marks if chart.begin <= mark.at <= chart.end][: len(LETTERS)]
-    lines = [terminal.paint(shortened(visible(chart.title), width), "1")]
+    lines = [terminal.paint(fitted(visible(chart.title), width), "1")]
     if marks:
         cells = [BLANK] * ruler.width
         for letter, mark in zip(LETTERS, marks, strict=False):
@@ -50,7 +49,7 @@ def _names(rows: Sequence[TimelineRow], most: int) -> list[str]:
         pairs = zip(of_pods[0], of_pods[-1], strict=False) if len(of_pods) > 1 else ()
         common = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)).rpartition("-")[0]
         names = [f"…{name.removeprefix(common)}" if common and name.startswith(common) else name for name in names]
-    return [shortened(name, most) for name in names]
+    return [fitted(name, most) for name in names]
 
 
 class _Ruler:
@@ -119,6 +118,6 @@ def _wrapped(entries: Iterator[tuple[str, str]], width: int) -> list[str]:
         if length > room:
             lines.append([])
             room = width
-        lines[-1].append(f"{sample} {shortened(meaning, width - 3)}".strip())
+        lines[-1].append(f"{sample} {fitted(meaning, width - 3)}".strip())
         room -= length
     return ["  ".join(line) for line in lines]

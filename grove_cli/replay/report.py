@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import unified_diff
 from typing import Any, NamedTuple
 
 from grove_cli.terminal import Terminal, visible
@@ -13,9 +12,6 @@ from grove_compiler.replay.replay import Replayed
 from grove_compiler.replay.views import in_words
 from grove_compiler.source.yaml_writer import write_yaml
 from grove_compiler.version import __version__
-
-COLOURS = {"+": "32", "-": "31", "@": "36"}
-CONTEXT = 3
 
 
 class ReplayedBundle(NamedTuple):
@@ -60,11 +56,5 @@ def _lines(report: ReplayedBundle, terminal: Terminal) -> Iterator[str]:
     for question in dict.fromkeys(map(in_words, replayed.missing)):
         yield f"  not recorded: {visible(question)}"
     if not replayed.is_equal:
-        yield from _differences(bundle, replayed, terminal)
-
-
-def _differences(bundle: Bundle, replayed: Replayed, terminal: Terminal) -> Iterator[str]:
-    then, now = (write_yaml([decision]).split("\n")[:-1] for decision in (bundle.decision, replayed.decision))
-    for number, line in enumerate(unified_diff(then, now, f"recorded/{bundle.key}", f"here/{bundle.key}", n=CONTEXT, lineterm="")):
-        colour = "1" if number < 2 else COLOURS.get(line[:1], "")
-        yield terminal.paint(visible(line), colour) if colour else visible(line)
+        then, now = (write_yaml([decision]).split("\n")[:-1] for decision in (bundle.decision, replayed.decision))
+        yield from terminal.diff(then, now, f"recorded/{bundle.key}", f"here/{bundle.key}")

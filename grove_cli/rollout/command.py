@@ -10,14 +10,13 @@ import click
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of, revision_numbers
 from grove_cli.cluster.optional_values import OptionalValues
-from grove_cli.cluster.options import dry_run_option, duration, query_options
+from grove_cli.cluster.options import BARE_EDIT, duration, edit_dry_run_option, query_options
 from grove_cli.cluster.session import Session
 from grove_cli.cluster.target import take_target
 from grove_cli.commands import Group
-from grove_cli.options import output_option, text_or_json_option
+from grove_cli.options import adding, output_option, text_or_json_option
 
 F = TypeVar("F", bound=Callable[..., Any])
-DRY_RUN = {"--dry-run": "client"}
 
 
 @click.group("rollout", cls=Group)
@@ -93,12 +92,8 @@ def _edits(name: str, epilog: str, *options: Callable[[F], F]) -> Callable[[F], 
     def decorate(function: F) -> click.Command:
         codes = "\n\n\b\nExit codes: 0 done, 1 a tool owns the fields, so nothing was changed, 2 rejected, or an error."
         force = click.option("--force", is_flag=True, help="Also change fields that Flux, Argo CD, Helm or kubectl apply owns.")
-        decorated: Any = dry_run_option("Write nothing: print what would be done (client), or let the server validate it (server).")(
-            force(function)
-        )
-        for option in reversed(options):
-            decorated = option(decorated)
-        return command.command(name, cls=OptionalValues, bare=DRY_RUN, epilog=f"\b\nExamples:\n{epilog}{codes}")(query_options(decorated))
+        with_options = adding((query_options, *options, edit_dry_run_option, force))(function)
+        return command.command(name, cls=OptionalValues, bare=BARE_EDIT, epilog=f"\b\nExamples:\n{epilog}{codes}")(with_options)
 
     return decorate
 

@@ -12,8 +12,7 @@ from grove_cli.age import age
 from grove_cli.cluster.session import Session
 from grove_cli.queries.rollout.history import RecordedRevision, find, read_history
 from grove_cli.queries.tree_query import read_set
-from grove_cli.render.as_tree import MIN_WIDTH, shortened
-from grove_cli.terminal import Terminal, terminal_of, visible
+from grove_cli.terminal import MIN_NAME_WIDTH, Terminal, fitted, terminal_of, visible
 from grove_compiler.kube.timestamp import timestamp
 
 HEAD = ("REVISION", "CURRENT", "AGE", "CHANGES")
@@ -78,4 +77,4 @@ def _line(row: Sequence[str], widths: Sequence[int], terminal: Terminal) -> str:
     *cells, changes = row
     left = "  ".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)) + "  "
     room = terminal.width - len(left) if terminal.wraps else len(changes)
-    return (left + shortened(changes, max(room, min(MIN_WIDTH, len(changes))))).rstrip()
+    return (left + fitted(changes, max(room, min(MIN_NAME_WIDTH, len(changes))))).rstrip()

@@ -122,7 +122,7 @@ def _counted(book: LoadedRules, files: tuple[str, ...]) -> tuple[CountingProgram
     if has_errors(result):
         from grove_cli import findings
 
-        findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+        findings.write(result, reader.find_file, book.find_file)
     return program, result
 
 
@@ -156,7 +156,6 @@ def _schema(words: tuple[str, ...]) -> int:
 
 
 def _lives(wanted: tuple[str, ...], book: LoadedRules, output: str) -> int:
-    from grove_cli.rules.listing import place
     from grove_cli.rules.lives import as_manifest, as_mermaid, as_text, lives_of
 
     book.program()  # raises where the rules are invalid
@@ -166,7 +165,7 @@ def _lives(wanted: tuple[str, ...], book: LoadedRules, output: str) -> int:
         is_disabled = unknown[0] in lives_of(LoadedRules(()).book.sources())
         return _report_unknown(unknown[0], list(lives), is_disabled=is_disabled, what="life")
     shown = [
-        (rule.life, place(book.book, rule.source.file, rule.source.line(("life",)), rule.origin))
+        (rule.life, book.book.place(rule.source.file, rule.source.line(("life",)), rule.origin))
         for life_id, rule in lives.items()
         if rule.life is not None and (not wanted or life_id in wanted)
     ]
@@ -179,7 +178,7 @@ def _lives(wanted: tuple[str, ...], book: LoadedRules, output: str) -> int:
 
 
 def _show(rule_id: str, book: LoadedRules, program: Program, listed: list[Listed], is_json: bool) -> int:
-    from grove_cli.rules.listing import as_text, patches_for, place, source_text, template_text
+    from grove_cli.rules.listing import as_text, patches_for, source_text, template_text
 
     rule = next((rule for rule in program.rules if rule.id == rule_id), None)
     entry = next((entry for entry in listed if entry.id == rule_id), None)
@@ -193,7 +192,7 @@ def _show(rule_id: str, book: LoadedRules, program: Program, listed: list[Listed
         more = {"text": text, "template": template, "templateText": template_source, "patches": [patch.id for patch in patches]}
         outputs.write_report({**entry.as_manifest(), "after": [word for word, _ in rule.after], **more})
         return 0
-    by = [f"{patch.id} ({place(book.book, patch.file, patch.line, patch.origin)}): {patch.doc}" for patch in patches]
+    by = [f"{patch.id} ({book.book.place(patch.file, patch.line, patch.origin)}): {patch.doc}" for patch in patches]
     lines = [*as_text(entry, rule), *(f"patched   {line}" for line in by), "", text]
     if template:
         lines += ["", f"# templates/{template}", template_source]
@@ -236,7 +235,7 @@ def _check(folders: tuple[str, ...], others: tuple[str, ...], inputs: tuple[str,
             [outputs.json_report({"errors": errors, "warnings": warnings, "files": paths, "findings": findings.as_manifest(result)})]
         )
     else:
-        findings.write(result, book.find_file, sys.stderr)
+        findings.write(result, book.find_file)
         if not result:
             outputs.write([f"{counted(len(files), 'file')}, no problems found\n".encode()])
     return EXIT_FINDINGS if has_errors(result) or (strict and result) else 0

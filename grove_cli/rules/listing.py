@@ -12,7 +12,7 @@ from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.rule import Rule
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import BUILT_IN, RuleSource
+from grove_compiler.engine.sources import RuleSource
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.source.yaml_reader import read_yaml
@@ -105,10 +105,10 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
                 rule.id,
                 rule.doc,
                 rule.verb,
-                place(book, rule.file, rule.line, rule.origin),
+                book.place(rule.file, rule.line, rule.origin),
                 rule.origin,
                 list(rule.details.get("about") or rule.details.get("of") or []),
-                replaces=[place(book, earlier.source.file, earlier.line, earlier.origin) for earlier in replaced],
+                replaces=[book.place(earlier.source.file, earlier.line, earlier.origin) for earlier in replaced],
                 count=None if counts is None else counts.get(rule.id, 0),
             )
         )
@@ -116,15 +116,9 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
     for rule_id, rules in history.items():
         if rule_id not in in_force:
             last = rules[-1]
-            where = place(book, last.source.file, last.line, last.origin)
+            where = book.place(last.source.file, last.line, last.origin)
             listed.append(Listed(rule_id, last.doc, last.verb, where, last.origin, last.list_of("of"), is_disabled=True))
     return listed
-
-
-def place(book: Rulebook, file: str, line: int, origin: str) -> str:
-    """Returns `file:line`, with the path of a user's file, or the name in the package of a built-in one."""
-    result = next((known for known in book.files if known.name == file and known.origin == origin), None)
-    return f"{file if result is None or result.origin == BUILT_IN else result.path}:{line}"
 
 
 def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:

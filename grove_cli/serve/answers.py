@@ -14,8 +14,7 @@ from grove_cli.serve.scene import SceneObjects
 from grove_cli.terminal import Terminal
 from grove_cli.why.as_text import why_text
 from grove_compiler.step import StepContext
-from grove_operator.cluster.why import reasons
-from grove_operator.controller.waiting import waits_of
+from grove_operator.controller.waiting import causes_of
 
 PLAIN = Terminal(colours=False, width=160, wraps=False)
 
@@ -43,6 +42,6 @@ def why(object_id: str, snapshot: SceneObjects, context: StepContext) -> str:
         manifest, pcs = find(f"{kind}/{name}", namespace, snapshot.objects)
     except ApplierError:
         return ""
-    now, root = time.time(), Ref.of(manifest)
-    causes = reasons(root, waits_of(pcs, snapshot.objects, snapshot.unserved, context, now, manifest))
-    return why_text(root, causes, now, PLAIN).partition("\n")[2] if causes else ""
+    now = time.time()
+    causes = causes_of(manifest, pcs, snapshot.objects, snapshot.unserved, context, now)
+    return why_text(Ref.of(manifest), causes, now, PLAIN).partition("\n")[2] if causes else ""

@@ -79,8 +79,8 @@ def command(
 
     async def work(session: Session) -> int:
         from applier.cache import Query, WatchCache
-        from grove_cli.operator.read_objects import EVENT
         from grove_cli.operator.start_files import live_context, read_start_files
+        from grove_cli.queries.events_query import EVENT
         from grove_cli.serve.stage import live_source
         from grove_operator.controller.operator import watched
 
@@ -103,11 +103,10 @@ def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules
     from grove_cli.operator.read_objects import in_file
     from grove_cli.operator.start_files import recorded_context
     from grove_cli.serve.scene import SceneObjects
-    from grove_cli.serve.stage import recorded_source
 
     shared, existing = recorded_context(config, rules), in_file(snapshot)
-    source = recorded_source(SceneObjects(existing.objects, frozenset(existing.unserved), is_complete=False))
-    asyncio.run(_serve(source, shared, namespace, name, at))
+    snapshot_objects = SceneObjects(existing.objects, frozenset(existing.unserved), is_complete=False)
+    asyncio.run(_serve(lambda: snapshot_objects, shared, namespace, name, at))
     return 0
 
 

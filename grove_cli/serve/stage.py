@@ -11,7 +11,7 @@ from typing import TypeVar
 from applier.cache import Query, WatchCache
 from applier.errors import NotSynced
 from applier.ref import Manifest
-from grove_cli.operator.read_objects import EVENT
+from grove_cli.queries.events_query import EVENT
 from grove_cli.serve.scene import Scene, SceneObjects
 
 SETTLE = 0.25
@@ -87,8 +87,3 @@ def live_source(cache: WatchCache, watches: list[Query]) -> Source:
         return SceneObjects(objects, unserved, cache.staleness(kinds))
 
     return snapshot
-
-
-def recorded_source(snapshot: SceneObjects) -> Source:
-    """Returns a source of a fixed snapshot."""
-    return lambda: snapshot

@@ -102,13 +102,12 @@ def _print_one(asked: _Query, namespace: str, read: ReadObjects, context: StepCo
     from grove_cli.queries.tree_query import find
     from grove_cli.terminal import terminal_of
     from grove_cli.why.as_text import why_report, why_text
-    from grove_operator.cluster.why import reasons
-    from grove_operator.controller.waiting import waits_of
+    from grove_operator.controller.waiting import causes_of
 
     now = time.time()
     manifest, pcs = find(asked.name, namespace, read.objects)
     root = Ref.of(manifest)
-    causes = reasons(root, waits_of(pcs, read.objects, read.unserved, context, now, manifest))
+    causes = causes_of(manifest, pcs, read.objects, read.unserved, context, now)
     _write(asked, lambda: why_report(root, causes), lambda: why_text(root, causes, now, terminal_of(sys.stdout)))
     return EXIT_FINDINGS if causes else 0
 

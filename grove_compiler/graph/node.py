@@ -16,6 +16,12 @@ class ObjectRef(NamedTuple):
     name: str
     uid: str = ""
 
+    @classmethod
+    def of(cls, manifest: Manifest) -> ObjectRef:
+        """Returns the reference to an object, with the UID of a live one."""
+        metadata = manifest["metadata"]
+        return cls(manifest["apiVersion"], manifest["kind"], metadata.get("namespace") or "", metadata["name"], metadata.get("uid") or "")
+
     @property
     def id(self) -> str:
         """The object's id: `Kind/namespace/name`, or `Kind/name` without a namespace."""

@@ -10,6 +10,7 @@ from applier.ref import GroupKind, Manifest, Ref
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_operator.cluster.classify import Item
+from kube_objects.manifest import group_of
 
 NOT_ADOPTED: Manifest = {"adopt": False}
 Select = Callable[[Manifest], bool]
@@ -100,7 +101,7 @@ class _Builder:
         """Returns the owner whose UID the applier fills in; none if it is not in the graph. Cached by identity: nodes share references."""
         key = id(owner)
         if key not in self._owners:
-            ref = None if owner is None else Ref(owner.api_version.rpartition("/")[0], owner.kind, owner.namespace, owner.name)
+            ref = None if owner is None else Ref(group_of(owner.api_version), owner.kind, owner.namespace, owner.name)
             self._owners[key] = ref if ref in self.present else None
         return self._owners[key]
 
@@ -123,7 +124,7 @@ def owner_without_uid(manifest: Manifest) -> Ref | None:
     metadata = manifest["metadata"]
     for reference in metadata.get("ownerReferences") or ():
         if isinstance(reference, dict) and not reference.get("uid"):
-            group = str(reference.get("apiVersion", "")).rpartition("/")[0]
+            group = group_of(str(reference.get("apiVersion", "")))
             return Ref(group, str(reference.get("kind", "")), str(metadata.get("namespace") or ""), str(reference.get("name", "")))
     return None
 
@@ -181,7 +182,7 @@ def _targets(autoscaler: Manifest) -> list[Ref]:
     if defaults is None or not isinstance(target, dict) or not target.get("name"):
         return []
     api_version = str(target.get("apiVersion") or defaults[0])
-    return [Ref(api_version.rpartition("/")[0], str(target.get("kind") or defaults[1]), own.namespace, str(target["name"]))]
+    return [Ref(group_of(api_version), str(target.get("kind") or defaults[1]), own.namespace, str(target["name"]))]
 
 
 def _scale_paths(definition: Manifest) -> dict[GroupKind, str]:

@@ -167,7 +167,7 @@ class Evaluator:
             live = None  # of a topology, whose own kind cannot be read: nowhere to tell it
         if live is None or stall is None:
             return Hold(message, requeue_after=requeue_after)
-        of = _ref(live)
+        of = ObjectRef.of(live)
         has_status = key.kind not in WITHOUT_STATUS
         statuses = status_writes([current_status(of, live)], [stalled_condition(of, stall)], objects, now) if has_status else ()
         event = stalled_event(of, stall)
@@ -177,9 +177,10 @@ class Evaluator:
     def _graph(self, key: Key, result: StepResult, objects: LiveObjects, now: float, context: StepContext) -> Evaluation[Graph]:
         live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
         if live is not None and (stall := self._stalls.stall(key)):
-            if key.kind not in WITHOUT_STATUS and not _writes_status(result, _ref(live)):
-                result.statuses.append(current_status(_ref(live), live))
-            _report(result, _ref(live), stall)
+            ref = ObjectRef.of(live)
+            if key.kind not in WITHOUT_STATUS and not _writes_status(result, ref):
+                result.statuses.append(current_status(ref, live))
+            _report(result, ref, stall)
         for of, stall in _refusals(result, self._stalls.refused(key)).items():
             result.write_deferred(of)  # until a gate is removed that the server keeps, say
             _report(result, of, stall)
@@ -240,7 +241,7 @@ def _pending_condition(
     result: StepResult, live: Manifest, objects: LiveObjects, replica: Key, now: float, context: StepContext
 ) -> StatusCondition | None:
     taken = step(objects, replica, now, context)
-    return pending_condition(_ref(live), [*result.waits(), *taken.waits()]) if isinstance(taken, StepResult) else None
+    return pending_condition(ObjectRef.of(live), [*result.waits(), *taken.waits()]) if isinstance(taken, StepResult) else None
 
 
 def _is_started(pod: Manifest | None) -> bool:
@@ -274,11 +275,6 @@ def _refusals(result: StepResult, refused: Mapping[Ref, str]) -> dict[ObjectRef,
         if owner is not None and owner.kind != SET_KIND:
             stalls.setdefault(owner, Stall(REFUSED, message, ""))
     return stalls
-
-
-def _ref(live: Manifest) -> ObjectRef:
-    metadata = live["metadata"]
-    return ObjectRef(live["apiVersion"], live["kind"], metadata.get("namespace", ""), metadata["name"], metadata.get("uid", ""))
 
 
 def _of_live(results: Iterable[R], objects: LiveObjects) -> Iterator[tuple[R, ObjectReference]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from applier.cache.index import take
 from applier.decision.managers import applied_by
 from applier.loop import View
 from applier.ref import GroupKind, Manifest, Ref, uid_of
@@ -53,7 +54,7 @@ class MemberIndex:
         if new is None:
             self._disclaim(ref)
         if before is not None and before != after:
-            _discard(self._members, before, ref)
+            take(self._members, before, ref)
             if after is not None and ref not in self._claimed:
                 self._claim(before, ref)  # somebody has edited its labels: it stays with the key that has desired it
             yield before
@@ -116,14 +117,7 @@ class MemberIndex:
 
     def _disclaim(self, ref: Ref) -> None:
         if (key := self._claimed.pop(ref, None)) is not None:
-            _discard(self._claims, key, ref)
-
-
-def _discard(index: dict[Key, set[Ref]], key: Key, ref: Ref) -> None:
-    refs = index[key]
-    refs.discard(ref)
-    if not refs:
-        del index[key]
+            take(self._claims, key, ref)
 
 
 def topology_members(view: View, key: Key) -> list[Manifest]:

@@ -17,11 +17,12 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.names import replica_of
 from grove_compiler.step import Key, StepContext, StepHold, StepResult, step
+from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.membership import key_of, replicas_of
 from grove_operator.controller.stalled_condition import hold_message
 from kube_objects.label_selector import selector
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import group_of, is_terminating
 
 
 class RecordedCache:
@@ -77,6 +78,13 @@ def waits_of(
     return waits_in(RecordedCache(objects, unserved), pcs, context, now, part)
 
 
+def causes_of(
+    manifest: Manifest, pcs: Manifest, objects: Iterable[Manifest], unserved: Iterable[Kind], context: StepContext, now: float
+) -> list[Reason]:
+    """Returns what an object of a set waits for, each with its causes; see `waits_in`."""
+    return reasons(Ref.of(manifest), waits_of(pcs, objects, unserved, context, now, manifest))
+
+
 def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: float, part: Manifest | None = None) -> list[ObjectWait]:
     """Returns what the objects of a set wait for. `now` is in seconds since the epoch.
 
@@ -84,9 +92,8 @@ def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: flo
     a set may have five thousand. A set that is held waits for a correction, and its replicas are not evaluated, as no rule of them can be.
     One that is being deleted waits for its end, and so does the part.
     """
-    metadata = pcs["metadata"]
-    set_key = Key(SET_KIND, metadata.get("namespace") or "", metadata["name"])
-    ref = ObjectRef(pcs["apiVersion"], SET_KIND, set_key.namespace, set_key.name, metadata.get("uid") or "")
+    ref = ObjectRef.of(pcs)
+    set_key = Key(SET_KIND, ref.namespace, ref.name)
     if is_terminating(pcs):
         own = [] if part is None or Ref.of(part) == Ref.of(pcs) else [_going_with(ref, part)]
         return [*own, _end_of(ref, pcs)]
@@ -122,9 +129,7 @@ def _end_of(ref: ObjectRef, pcs: Manifest) -> ObjectWait:
 
 
 def _going_with(ref: ObjectRef, part: Manifest) -> ObjectWait:
-    metadata = part["metadata"]
-    of = ObjectRef(part["apiVersion"], part["kind"], metadata.get("namespace") or "", metadata["name"], metadata.get("uid") or "")
-    return ObjectWait(of, "SetTerminating", "its set is being deleted", "", None, ref, TERMINATING)
+    return ObjectWait(ObjectRef.of(part), "SetTerminating", "its set is being deleted", "", None, ref, TERMINATING)
 
 
 def _reachable(root: Ref, waits: Iterable[ObjectWait]) -> frozenset[Ref]:
@@ -151,4 +156,4 @@ def _keys(cache: RecordedCache, refs: Iterable[Ref], set_key: Key) -> frozenset[
 
 
 def _ref(ref: ObjectRef) -> Ref:
-    return Ref(ref.api_version.rpartition("/")[0], ref.kind, ref.namespace, ref.name)
+    return Ref(group_of(ref.api_version), ref.kind, ref.namespace, ref.name)

@@ -33,7 +33,7 @@ def texts(**files: bytes) -> findings.FindFile:
 
 def shown(*found: Diagnostic, find_file: findings.FindFile = lambda _: None) -> list[str]:
     stream = io.StringIO()
-    findings.write(found, find_file, stream)
+    findings.write(found, find_file, stream=stream)
     return stream.getvalue().splitlines()
 
 
@@ -147,7 +147,7 @@ class TestTheExcerpt:
 
 class TestInATerminal:
     def test_there_are_colours(self, tty: FakeTerminal) -> None:
-        findings.write([finding()], lambda _: None, tty)
+        findings.write([finding()], lambda _: None, stream=tty)
         assert "\x1b[1;31merror:\x1b[0m" in tty.getvalue()
 
     @pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
@@ -155,7 +155,7 @@ class TestInATerminal:
         self, tty: FakeTerminal, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
     ) -> None:
         monkeypatch.setenv(variable, value)
-        findings.write([finding(file="a.yaml", line=1, path="spec")], texts(a=MANIFEST), tty)
+        findings.write([finding(file="a.yaml", line=1, path="spec")], texts(a=MANIFEST), stream=tty)
         assert "\x1b" not in tty.getvalue()
 
     def test_a_file_gets_no_colours(self) -> None:
@@ -163,7 +163,7 @@ class TestInATerminal:
 
     def test_long_messages_are_wrapped_to_its_width(self, tty: FakeTerminal, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("NO_COLOR", "1")
-        findings.write([finding("words " * 40, hint="more " * 40)], lambda _: None, tty)
+        findings.write([finding("words " * 40, hint="more " * 40)], lambda _: None, stream=tty)
         assert max(len(line) for line in tty.getvalue().splitlines()) <= 60
 
     def test_in_a_file_each_message_stays_on_its_line(self) -> None:
@@ -241,7 +241,7 @@ class TestForPrograms:
 
 def test_of_very_many_findings_the_first_are_shown_and_all_are_counted() -> None:
     stream = io.StringIO()
-    findings.write([finding()] * (findings.MAX_SHOWN + 5), texts(), stream)
+    findings.write([finding()] * (findings.MAX_SHOWN + 5), texts(), stream=stream)
     *shown, last = stream.getvalue().splitlines()
     assert (len(shown), last) == (findings.MAX_SHOWN, f"1005 errors, the first {findings.MAX_SHOWN} of which are shown")
 
@@ -249,7 +249,7 @@ def test_of_very_many_findings_the_first_are_shown_and_all_are_counted() -> None
 def test_lines_are_shown_in_whatever_order_findings_come() -> None:
     stream = io.StringIO()
     found = [finding(file="a.yaml", line=line, column=1) for line in (3, 1, 2, 9, 3)]
-    findings.write(found, texts(a=b"one\r\ntwo\nthree"), stream)
+    findings.write(found, texts(a=b"one\r\ntwo\nthree"), stream=stream)
     assert [line[8:] for line in stream.getvalue().splitlines() if line[5:7] == " |" and line[:5].strip()] == [
         "three",
         "one",

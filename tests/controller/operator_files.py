@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from applier.ref import Kind
-from grove_cli.operator.reload import Files, Reload, Reports
+from grove_cli.operator.reload import Reload, Reports
+from grove_cli.operator.start_files import StartFiles
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
 from grove_operator.controller.log import Log, OperatorEvents
@@ -46,9 +47,9 @@ class Setting:
     def reload(self, world: WholeOperator, events: OperatorEvents | None = None) -> Reload:
         log = Log(self.log, {"logFormat": "text"})
         document = Document(json.loads(self.config.read_text()))
-        files = Files([str(self.rules)], str(self.config))
+        files = StartFiles([str(self.rules)], str(self.config), world.operator._context.program, document)
         reports = Reports(log, self.counted.append, events.record) if events else Reports(log, self.counted.append)
-        return Reload(files, world.operator._context, document, world.operator, reports, at_once)
+        return Reload(files, world.operator._context, world.operator, reports, at_once)
 
     def told(self) -> str:
         return self.log.getvalue()

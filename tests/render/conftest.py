@@ -74,10 +74,14 @@ def browser() -> Any:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
-    """Ends the browser once its last test has ended: playwright's event loop would run beside that of every test that comes later."""
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Ends the browser once its last test has ended: playwright's event loop would run beside that of every test that comes later.
+
+    The tab of a module is closed after all its tests, also where the last ones need no browser.
+    """
     yield
-    if nextitem is None or all(marker.args[0] != GROUP for marker in nextitem.iter_markers("xdist_group")):
+    needs_browser = nextitem is not None and any(marker.args[0] == GROUP for marker in nextitem.iter_markers("xdist_group"))
+    if nextitem is None or (nextitem.path != item.path and not needs_browser):
         KEPT.end()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from grove_cli.render.packer import Part
 from grove_cli.render.picture import Picture, draw, simplify
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
@@ -130,3 +131,9 @@ def picture(graph: CompiledGraph | None = None) -> Picture:
 
 def for_people(graph: CompiledGraph | None = None) -> Picture:
     return simplify(picture(graph))
+
+
+def unpack(parts: list[Part], number: int) -> str:
+    """The text that `Packer.pack` gave this number, as the page puts it together."""
+    part = parts[number]
+    return part if isinstance(part, str) else "".join(unpack(parts, one) for one in part)

@@ -16,14 +16,13 @@ from hypothesis import strategies as st
 
 from grove_cli.render import as_html as module
 from grove_cli.render.as_html import LIVE, SCRIPTS, as_html, embedded, page_data, page_of
-from grove_cli.render.packer import unpack
 from grove_cli.render.picture import draw, simplify
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.yaml_writer import write_yaml
 from tests.suite.effort import runs
 from tests.suite.rows import rows
 
-from .sample import for_people, node, workload
+from .sample import for_people, node, unpack, workload
 
 FOLDER = Path(module.__file__).parent / "page"
 NASTY = [

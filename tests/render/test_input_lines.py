@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from grove_cli.render.packer import unpack
-
 from ..cli.running import ROOT, run
 from .conftest import OpenPage
-from .sample import for_people
+from .sample import for_people, unpack
 
 SET = str(ROOT / "examples" / "minimal.yaml")
 

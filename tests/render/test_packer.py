@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_cli.render.packer import Packer, unpack
+from grove_cli.render.packer import Packer
+
+from .sample import unpack
 
 LINES = st.builds(
     lambda indent, text, end: " " * indent + text + end, st.integers(0, 14), st.text(max_size=5), st.sampled_from(["\n", "", "\r\n"])

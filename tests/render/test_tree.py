@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grove_cli.render.as_tree import as_tree, shortened
-from grove_cli.terminal import Terminal
+from grove_cli.render.as_tree import as_tree
+from grove_cli.terminal import Terminal, fitted
 from grove_compiler.graph.graph import CompiledGraph
 
 from .sample import node, picture, ref, workload
@@ -115,4 +115,4 @@ def test_a_file_gets_whole_names() -> None:
     ("text", "width", "short"), [("abcdefghij", 10, "abcdefghij"), ("abcdefghij", 7, "abc…hij"), ("abcdefghij", 6, "abc…ij")]
 )
 def test_a_text_loses_its_middle(text: str, width: int, short: str) -> None:
-    assert shortened(text, width) == short
+    assert fitted(text, width) == short

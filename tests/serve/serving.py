@@ -10,7 +10,7 @@ from typing import Any
 from applier.cache import Query, WatchCache
 from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster
-from grove_cli.operator.read_objects import EVENT
+from grove_cli.queries.events_query import EVENT
 from grove_cli.serve.answers import timeline, why
 from grove_cli.serve.scene import draw_scene
 from grove_cli.serve.server import PageServer

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from applier.events import Sink
-from applier.outcome import UNDONE, Action, Obstacle
+from applier.outcome import UNDONE, Action, Obstacle, Outcome, Step
 from grove_cli import output as outputs
 from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
 from grove_cli.cluster.session import Failed, Session, SignalExit, say
@@ -18,9 +18,8 @@ from grove_cli.terminal import terminal_of
 from grove_compiler.record import record
 
 if TYPE_CHECKING:
-    from applier.outcome import Outcome
     from applier.prune.deletion import Deleter
-    from applier.ref import Manifest, Ref
+    from applier.ref import Ref
     from grove_cli.cluster.input import ClusterInput
 
 WORDS = {"pruned": "deleted"}
@@ -89,14 +88,14 @@ class DeleteRun:
         skipped.end()
         if self.choices.dry_run == "client":
             cascaded = {} if self.choices.cascade == "orphan" else plan.cascaded
-            return _dry_run({**plan.deleted, **cascaded}), bool(missing)
+            deleted = {**plan.deleted, **cascaded}.values()
+            return [Outcome(Step.deletion(live), Action.PRUNED) for live in deleted], bool(missing)
         with self._deletion(session) as deletion:
             return await delete_planned(plan, graph, deletion), bool(missing)
 
     async def _set(self, session: Session) -> list[Outcome]:
         """Deletes the members of an ApplySet. Returns the outcomes."""
         from applier.desired import Graph
-        from applier.outcome import Outcome
         from applier.prune import ApplySetOptions, OpenApplySet, delete_set
         from grove_cli.cluster.applyset import named_set
 
@@ -143,10 +142,3 @@ class DeleteRun:
 def _held_by_finalizers(outcomes: list[Outcome]) -> Ref | None:
     """Returns the first object whose finalizers delayed its deletion beyond the timeout; None if there is none."""
     return next((outcome.step.ref for outcome in outcomes if outcome.step.obstacle is Obstacle.FINALIZERS), None)
-
-
-def _dry_run(objects: dict[Ref, Manifest]) -> list[Outcome]:
-    from applier.outcome import Outcome, Step
-    from applier.ref import uid_of
-
-    return [Outcome(Step(ref, Action.PRUNED, uid=uid_of(live)), Action.PRUNED) for ref, live in objects.items()]

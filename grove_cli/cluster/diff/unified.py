@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,23 +16,13 @@ from kube_objects.words import listed
 if TYPE_CHECKING:
     from applier.run.difference import Difference
 
-
-CONTEXT = 3
-_COLOURS = {"+": "32", "-": "31", "@": "36"}
 NOISE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink")
 """Metadata that the server sets, and that changes with every write."""
 
 
 def unified(before: Manifest | None, after: Manifest | None, name: str, terminal: Terminal) -> Iterator[str]:
     """Yields the lines of the diff, its two headers first; nothing for equal objects. Keys are sorted."""
-    lines = difflib.unified_diff(_lines(before), _lines(after), f"live/{name}", f"wanted/{name}", n=CONTEXT, lineterm="")
-    for number, line in enumerate(lines):
-        shown = visible(line)
-        if number < 2:
-            yield terminal.paint(shown, "1")
-        else:
-            colour = _COLOURS.get(line[:1], "")
-            yield terminal.paint(shown, colour) if colour else shown
+    return terminal.diff(_lines(before), _lines(after), f"live/{name}", f"wanted/{name}")
 
 
 def as_text(manifest: Manifest | None) -> str:

@@ -10,11 +10,11 @@ from grove_cli import output as outputs
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
-from grove_cli.cluster.options import adding, all_namespaces_option, query_options, selector_option, text_option
+from grove_cli.cluster.options import all_namespaces_option, query_options, selector_option, text_option
 from grove_cli.cluster.session import Session, program_of
 from grove_cli.cluster.target import take_target
 from grove_cli.commands import Group
-from grove_cli.options import rules_option, text_or_json_option
+from grove_cli.options import adding, rules_option, text_or_json_option
 
 if TYPE_CHECKING:
     from grove_cli.cluster.get.watch import Read

@@ -12,8 +12,7 @@ from grove_cli.queries.facts import gates_of
 from grove_cli.queries.live_states import LiveStates, ReadinessCheck
 from grove_cli.queries.tree import Branch, branches
 from grove_cli.queries.tree_query import Forest
-from grove_cli.render.as_tree import MIN_WIDTH, shortened
-from grove_cli.terminal import Terminal, terminal_of, visible
+from grove_cli.terminal import MIN_NAME_WIDTH, Terminal, fitted, terminal_of, visible
 
 
 def tree_bytes(forest: Forest, output: str, check: ReadinessCheck) -> bytes:
@@ -92,11 +91,11 @@ def _is_redundant(reason: str, details: Sequence[str]) -> bool:
 
 def _line(row: _Row, column: int, terminal: Terminal) -> str:
     room = column - row.width + len(row.name) if terminal.wraps else len(row.name)
-    name = shortened(row.name, max(MIN_WIDTH, room))
+    name = fitted(row.name, max(MIN_NAME_WIDTH, room))
     used = row.width - len(row.name) + len(name)
     left = row.lead + terminal.paint(row.kind, "2") + " " + name + " " * max(column - used, 0)
     word = WORDS.get(row.state, row.state)
     rest = terminal.width - max(column, used) - 2 - 13 if terminal.wraps else len(row.detail)
-    detail = shortened(row.detail, rest) if rest >= min(MIN_WIDTH, len(row.detail)) else ""
+    detail = fitted(row.detail, rest) if rest >= min(MIN_NAME_WIDTH, len(row.detail)) else ""
     painted = terminal.paint(word, COLOURS.get(row.state, "0"))
     return (left + "  " + painted + (" " * (13 - len(word)) + terminal.paint(detail, "2") if detail else "")).rstrip()

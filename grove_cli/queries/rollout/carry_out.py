@@ -12,6 +12,7 @@ from grove_cli.queries.rollout.field_owners import OwningTool, Tool, later_repla
 from grove_cli.queries.tree_query import read_set
 from grove_compiler.record import record
 from grove_operator import field_managers
+from kube_objects.manifest import resource_name
 
 Plan = Callable[[Cluster, Manifest], Awaitable[SetEdit]]
 """Returns the edit of a set; one without changes if there is nothing to do. Raises `EditRefused`, `ClusterError`."""
@@ -30,7 +31,7 @@ class Done:
     @property
     def name(self) -> str:
         """The set as kubectl names it."""
-        return f"podcliqueset.grove.io/{self.set['metadata']['name']}"
+        return resource_name(self.set)
 
 
 async def carry_out(cluster: Cluster, plan: Plan, argument: str, namespace: str, *, dry_run: str, force: bool) -> Done:

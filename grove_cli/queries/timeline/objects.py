@@ -7,15 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from applier.cluster import Cluster
-from applier.ref import Kind, Manifest, uid_of
-from grove_cli.queries.events_query import set_of, time_in
+from applier.ref import Manifest, uid_of
+from grove_cli.queries.events_query import EVENT, set_of, time_in
 from grove_cli.queries.tree_query import find_set, list_readable, read_set
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 from kube_objects.manifest import labels_of, mapping
 
-EVENT = Kind("", "v1", "Event")
 PARTS = (
     ("grove.io", "PodClique"),
     ("grove.io", "PodCliqueScalingGroup"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from grove_cli.render.kubectl.values import InvalidExpression, indented, ordered
 from grove_compiler.record import record
-from kube_objects.manifest import Manifest, without_managed_fields
+from kube_objects.manifest import Manifest, resource_name, without_managed_fields
 
 WIDE = "wide"
 TABLES = ("", "text", WIDE)
@@ -41,13 +41,6 @@ def parse(text: str, *, headers: bool = True) -> Format:
     raise InvalidExpression(f'unable to match a printer suitable for the output format "{text}", allowed formats are: {",".join(NAMES)}')
 
 
-def name_of(manifest: Manifest) -> str:
-    """Returns `podcliqueset.grove.io/demo`."""
-    group, slash, _ = manifest["apiVersion"].partition("/")
-    kind: str = manifest["kind"].lower()
-    return f"{kind}.{group}/{manifest['metadata']['name']}" if slash else f"{kind}/{manifest['metadata']['name']}"
-
-
 def _columns(spec: str, headers: bool) -> Callable[[Sequence[Manifest], bool], str]:
     from grove_cli.render.kubectl.columns import Columns
 
@@ -76,7 +69,7 @@ def _yaml(objects: Sequence[Manifest], single: bool) -> str:
 
 
 def _names(objects: Sequence[Manifest], _: bool) -> str:
-    return "".join(f"{name_of(manifest)}\n" for manifest in objects)
+    return "".join(f"{resource_name(manifest)}\n" for manifest in objects)
 
 
 def _whole(objects: Sequence[Manifest], single: bool) -> Manifest:

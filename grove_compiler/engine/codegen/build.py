@@ -30,8 +30,7 @@ from grove_compiler.graph.nearest import nearest
 
 def build(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Program:
     """Builds the program of all sources; later rules replace earlier ones by id. Raises `InvalidRules` with everything that is wrong."""
-    compiled = compile_rules(load(sources), vocabulary)
-    return Program(compiled.rules, compiled.code, compiled.places, vocabulary)
+    return Program(compile_rules(load(sources), vocabulary), vocabulary)
 
 
 def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = False, counted: bool = False) -> Compiled:

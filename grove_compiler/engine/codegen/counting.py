@@ -22,8 +22,7 @@ class CountingProgram(Program):
     """
 
     def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary) -> None:
-        compiled = compile_rules(load(sources), vocabulary, counted=True)
-        super().__init__(compiled.rules, compiled.code, compiled.places, vocabulary)
+        super().__init__(compile_rules(load(sources), vocabulary, counted=True), vocabulary)
         self.counts: Counter[str] = Counter()
         self._touched: set[str] = set()
         self.idle: set[str] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import cached_property, partial
-from types import CodeType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, Literal, NoReturn
 
 from grove_compiler.engine.runtime.compiled import Compiled
@@ -58,18 +58,16 @@ class Program:
     position, and raise `RuleFailure`.
     """
 
-    def __init__(
-        self, rules: Sequence[RuleInfo], code: CodeType, places: bytes, vocabulary: Vocabulary, budget: CostBudget | None = None
-    ) -> None:
-        self.rules = tuple(rules)
+    def __init__(self, compiled: Compiled, vocabulary: Vocabulary, budget: CostBudget | None = None) -> None:
+        self.rules = tuple(compiled.rules)
         self.name = ""
-        self._code, self._places = code, LinePlaces(self.rules, places)
+        self._compiled, self._places = compiled, LinePlaces(self.rules, compiled.places)
         self._roots = vocabulary.root_names
         self._first_subject = next(iter(vocabulary.subjects), "")
         self._budget, self._vocabulary = budget or CostBudget(), vocabulary
         self._chosen: dict[tuple[str, str, str, str, bool], Sequence[tuple[RuleInfo, Callable[..., Any], bool]]] = {}
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
-        exec(code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
+        exec(compiled.code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
         names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
         self.user_rendered = frozenset(rule.id for rule in self.rules if "written" in rule.details)
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in names})
@@ -78,17 +76,16 @@ class Program:
 
     def dump(self) -> bytes:
         """Serializes the program to bytes that only this version of Python can read."""
-        return Compiled(self.rules, self._code, self._places.data).dump()
+        return self._compiled.dump()
 
     @classmethod
     def load(cls, data: bytes, vocabulary: Vocabulary) -> Program:
         """Restores a program from the bytes of `dump`, which have to be trusted: see `Compiled.load`. Raises `ValueError` as it does."""
-        compiled = Compiled.load(data)
-        return cls(compiled.rules, compiled.code, compiled.places, vocabulary)
+        return cls(Compiled.load(data), vocabulary)
 
     def with_budget(self, budget: CostBudget) -> Program:
         """Returns another instance of the same program, for another thread: instances share nothing that changes."""
-        other = Program(self.rules, self._code, self._places.data, self._vocabulary, budget)
+        other = Program(self._compiled, self._vocabulary, budget)
         other.name = self.name
         return other
 

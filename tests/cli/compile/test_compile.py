@@ -80,7 +80,7 @@ def test_something_else_in_a_snapshot_is_an_error_with_its_place(grove: Grove) -
     snapshot = grove.file("now.yaml", "kind: List\nitems:\n  - 5\n")
     ended = grove("compile", EXAMPLE, "--snapshot", snapshot)
     assert ended.code == 1
-    assert ended.err.startswith("now.yaml:3:5: error: expected a map")
+    assert ended.err.startswith("now.yaml:3:5: error: must be an object, not the number 5; the snapshot is not an object")
 
 
 @pytest.mark.parametrize("version", ["1.32", "v1.32", "1.32.4", "v1.32.4-gke.1000"])

@@ -78,6 +78,13 @@ def test_a_pod_that_no_server_would_decode_is_told_with_its_line(grove: Grove) -
     assert "spec.containers" in result.err
 
 
+def test_a_warning_about_the_input_is_told_once_beside_what_is_printed(grove: Grove) -> None:
+    grove.file("pod.yaml", POD.replace("{name: p,", "{name: p, labels: {yes: a},"))
+    result = grove("preflight", "inject", "pod.yaml")
+    assert result.code == 0 and result.out
+    assert result.err.count("the key yes reads as true") == 1
+
+
 def test_input_without_a_pod_is_misuse(grove: Grove) -> None:
     grove.file("set.yaml", SET)
     result = grove("preflight", "inject", "set.yaml")
