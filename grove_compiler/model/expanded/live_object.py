@@ -46,7 +46,7 @@ def condition_since(part: Part, condition_type: str) -> str:
 
 
 def is_scaled_by_others(part: Clique | ScalingGroup) -> bool:
-    """Reports whether somebody else owns the `spec.replicas` of a live PodClique or scaling group: an autoscaler, or who scaled it by hand."""
+    """Reports whether somebody else owns the `spec.replicas` of a live PodClique or scaling group, as an autoscaler does."""
     return managers_of_field(live_object(part), "spec", "replicas") != {OPERATOR}
 
 
