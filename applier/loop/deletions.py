@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Container, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from applier.cluster import Cluster
 from applier.desired import Deletion
@@ -21,6 +22,11 @@ from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from kube_objects.manifest import is_terminating
 
 RELEASED = "our work before its deletion is done"
+CHANGED = "it, or what it is deleted together with, has changed since it was read"
+
+
+class _Replaced(WriteConflict):
+    """An object of another UID has the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +38,22 @@ class DeletionOptions:
     Objects of the kinds in `surplus`, by group and name, are deleted once they are no longer desired although others could not be applied:
     they hold what these may lack, as pods do where a quota is used up. But one stays whose place an object of its kind and owner was to
     take that could not be created.
+    `unit` says which objects are deleted for a reason only as they were read, since the reason is their state, and of which unit each is:
+    nothing of a unit is deleted of which anything has changed. It returns None for other objects.
     """
 
     annotation: str = ""
     finalizers: Collection[str] = ()
     guards: Collection[str] = ()
     surplus: Collection[tuple[str, str]] = ()
+    unit: Callable[[Manifest], Hashable | None] = field(default=lambda _: None)
+
+
+class _Batch(NamedTuple):
+    """Holds what is deleted at once: objects each by itself, and units of which all objects are."""
+
+    free: list[Ref]
+    units: list[list[Ref]]
 
 
 class DeletionWriter:
@@ -56,7 +72,7 @@ class DeletionWriter:
     def __init__(self, cluster: Cluster, options: DeletionOptions, *, manager: str, sink: Sink) -> None:
         self.cluster, self.manager, self.annotation, self.sink = cluster, manager, options.annotation, sink
         self.finalizers, self.guards = frozenset((*options.finalizers, *options.guards)), frozenset(options.guards)
-        self.surplus = frozenset(options.surplus)
+        self.surplus, self.unit = frozenset(options.surplus), options.unit
 
     async def write(self, deletions: Iterable[Deletion], view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes the objects that exist and are not terminating yet; returns an outcome for each of those that go now.
@@ -78,24 +94,56 @@ class DeletionWriter:
             view.refresh()
             return outcomes + [self._held(step, None, NotSynced(staleness[0])) for step in steps.values()]
 
-        # The reason is written first: after the delete there may be no object left to write it to, and watchers would not learn it.
-        async def prepare(step: Step, live: Manifest) -> None:
-            clock = asyncio.get_running_loop().time
-            began = clock()
-            await self._prepare(requested[step.ref], live)
-            if clock() - began > MAX_DECISION_AGE and view.is_outdated():
-                raise NotSynced(OUTDATED)
-
-        executor = deletion.Deleter(self.cluster, sink=self.sink, before=prepare)
         remaining: set[Ref] = set()
         for wave in order.waves:
             free = [ref for ref in wave if remaining.isdisjoint(order.users.get(ref, ()))]
-            ended = await executor.run([steps[ref] for ref in free], live, Teardown([free], {}))
+            ended = [
+                outcome
+                for batch in self._batches(free, requested, live)
+                for outcome in await self._run(batch, steps, requested, live, view)
+            ]
             outcomes += ended
             remaining |= {*wave} - {outcome.step.ref for outcome in ended if outcome.action is Action.PRUNED}
             if not remaining:
                 break  # the next wave is for a later reconcile; with an object that cannot be deleted, for now: it holds back only its own
         return outcomes
+
+    def _batches(self, refs: Iterable[Ref], requested: Mapping[Ref, Deletion], live: Mapping[Ref, Manifest]) -> list[_Batch]:
+        """Splits what may be deleted now: first all that goes in whatever state, then units, some at a time."""
+        batches, free, units = list[_Batch](), list[Ref](), defaultdict[Hashable, list[Ref]](list)
+        for ref in refs:
+            unit = self.unit(live[ref]) if requested[ref].is_attributed else None
+            (free if unit is None else units[unit]).append(ref)
+        for together in units.values():
+            if not batches or sum(map(len, batches[-1].units)) + len(together) > deletion.AT_ONCE:
+                batches.append(_Batch([], []))
+            batches[-1].units.append(together)
+        return [_Batch(free, []), *batches] if free else batches
+
+    async def _run(
+        self, batch: _Batch, steps: Mapping[Ref, Step], requested: Mapping[Ref, Deletion], live: dict[Ref, Manifest], view: View
+    ) -> list[Outcome]:
+        """Deletes a batch. The reason is written first: after the delete there may be no object left to write it to."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        marked = await self._mark([requested[ref] for unit in batch.units for ref in unit], live)
+        changed = [unit for unit in batch.units if any(_is_change(marked[ref]) for ref in unit)]
+        if changed:
+            view.doubt()
+        outcomes = [self._held(steps[ref], None, NotSynced(CHANGED)) for unit in changed for ref in unit]
+
+        async def prepare(step: Step, live: Manifest) -> None:
+            since = began if step.ref in marked else clock()
+            if step.ref not in marked:
+                await self._prepare(requested[step.ref], live)
+            elif error := marked.pop(step.ref):
+                raise error
+            if clock() - since > MAX_DECISION_AGE and view.is_outdated():
+                raise NotSynced(OUTDATED)
+
+        due = [*batch.free, *(ref for unit in batch.units if unit not in changed for ref in unit)]
+        executor = deletion.Deleter(self.cluster, sink=self.sink, before=prepare)
+        return outcomes + await executor.run([steps[ref] for ref in due], live, Teardown([due], {}))
 
     async def release(self, members: Iterable[Manifest], desired: Container[Ref]) -> list[Outcome]:
         """Removes our finalizers from members that others have deleted; returns an outcome for each that had one."""
@@ -126,10 +174,29 @@ class DeletionWriter:
         self.sink(Finished(outcome))
         return outcome
 
-    async def _prepare(self, deletion: Deletion, live: Manifest) -> None:
-        """Writes the reason of its deletion to an object, and removes our finalizers. Raises `WriteConflict` when its UID has changed.
+    async def _mark(self, deletions: Collection[Deletion], live: Mapping[Ref, Manifest]) -> dict[Ref, ClusterError | None]:
+        """Prepares objects for their deletion, as they were read; returns the error of each, None where there is none.
 
-        A reason that an earlier deletion left, which could not be carried out, is removed where this one has none.
+        What is not deleted after all keeps its reason: to remove it would be a change, for which the next attempt came at once.
+        """
+        at_once = asyncio.Semaphore(deletion.AT_ONCE)
+
+        async def mark(one: Deletion) -> ClusterError | None:
+            async with at_once:
+                try:
+                    await self._prepare(one, live[one.of.ref], as_read=True)
+                except ClusterError as error:
+                    return error
+            return None
+
+        errors = await asyncio.gather(*map(mark, deletions)) if deletions else []
+        return dict(zip((one.of.ref for one in deletions), errors, strict=True))
+
+    async def _prepare(self, deletion: Deletion, live: Manifest, *, as_read: bool = False) -> None:
+        """Writes the reason of its deletion to an object, and removes our finalizers.
+
+        Raises `WriteConflict` when its UID has changed, and with `as_read` when anything of it has. A reason that an earlier deletion left,
+        which could not be carried out, is removed where this one has none.
         """
         present = live["metadata"].get("annotations") or {}
         reason = {self.annotation: deletion.reason if deletion.is_attributed else None} if self.annotation else {}
@@ -137,6 +204,8 @@ class DeletionWriter:
         metadata = _without(self.finalizers, live)
         if any(present.get(key) != value for key, value in annotations.items()):
             metadata["annotations"] = annotations
+        if as_read:
+            metadata["resourceVersion"] = resource_version_of(live)
         if metadata:
             await self._patch(live, metadata)
 
@@ -148,7 +217,7 @@ class DeletionWriter:
             await self.cluster.patch(resource, ref.namespace, ref.name, patch, manager=self.manager)
         except Invalid as error:
             if is_other_object(error):
-                raise WriteConflict(409, "Conflict", str(error)) from None
+                raise _Replaced(409, "Conflict", str(error)) from None
             raise
 
 
@@ -156,6 +225,11 @@ def _live(deletion: Deletion, view: View) -> Manifest | None:
     """Returns the live object of a deletion, by UID; None if it is gone or terminating."""
     live = view.get(deletion.of.ref)
     return live if live is not None and uid_of(live) == deletion.of.uid and not is_terminating(live) else None
+
+
+def _is_change(error: ClusterError | None) -> bool:
+    """Reports whether an object could not be prepared because it is not as it was read."""
+    return isinstance(error, WriteConflict) and not isinstance(error, _Replaced)
 
 
 def _without(ours: frozenset[str], live: Manifest) -> dict[str, Any]:

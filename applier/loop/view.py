@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -14,6 +15,8 @@ from applier.ref import GroupKind, Kind, Manifest, Ref
 MAX_DECISION_AGE = 1.0
 """Seconds after which a deletion is not carried out if its key has been enqueued meanwhile: other writes may take as long as webhooks do,
 and what was to go may be wanted again."""
+MAX_SILENCE = 5.0
+"""Seconds for which a watch may be silent although objects of its kind have changed."""
 OUTDATED = "what it was decided by has changed while other writes took their time"
 
 
@@ -151,6 +154,13 @@ class View:
     def refresh(self) -> None:
         """Requests the state of the kinds that are stale only because the server was silent, for the next reconcile."""
         self._live.refresh(self.read.kinds, self._since)
+
+    def doubt(self) -> None:
+        """Requests the state of all kinds that were read again, except those that the server has confirmed a moment ago.
+
+        For callers that a server has told something else than what was read: a watch that is silent since then may have been cut off.
+        """
+        self._live.refresh(self.read.kinds, asyncio.get_running_loop().time() - MAX_SILENCE)
 
     def unserved(self) -> set[Kind]:
         """Returns the watched kinds that the server does not serve now."""

@@ -8,14 +8,14 @@ its UID, for labels can be written by anybody (decisions §8).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 
 from applier.cache.index import take
 from applier.decision.managers import applied_by
 from applier.loop import View
 from applier.ref import GroupKind, Manifest, Ref, uid_of
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.labels import MANAGED_BY, OPERATOR, PART_OF, REPLICA_LABEL
+from grove_compiler.labels import GROUP_LABEL, MANAGED_BY, MEMBER_LABEL, OPERATOR, PART_OF, REPLICA_LABEL
 from grove_compiler.model.expanded.attempts.attempt import ENDS
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import controller_of
@@ -154,6 +154,19 @@ def key_of(ref: Ref, manifest: Manifest) -> Key | None:
     # The name of a revision ends with a hash, which may look like the index of a replica.
     replica = None if ref.kind == "ControllerRevision" else _replica_of(ref.name, name, labels.get(REPLICA_LABEL) or "")
     return Key(SET_KIND, ref.namespace, name, replica)
+
+
+def unit_of(manifest: Manifest) -> Hashable | None:
+    """Returns what a pod is replaced with because of its state: the replica of a scaling group that it is of, or itself.
+
+    The pods of a PodClique become ready and fail one by one, and a replica of a scaling group serves as a whole. None for other objects.
+    """
+    if manifest.get("kind") != "Pod":
+        return None
+    metadata = manifest["metadata"]
+    labels = metadata.get("labels") or {}
+    group = labels.get(GROUP_LABEL)
+    return (metadata.get("namespace"), group, labels.get(MEMBER_LABEL)) if group else uid_of(manifest)
 
 
 def _replica_of(name: str, set_name: str, label: str) -> int | None:

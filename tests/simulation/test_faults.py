@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from applier.ref import Ref
 from grove_compiler.labels import MANAGED_BY
 from tests.simulation.labels import label
-from tests.simulation.sets import demo, replicas
+from tests.simulation.sets import demo, image, replicas
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.watch import assert_all_ready, assert_no_orphan
+from tests.simulation.watch import assert_all_ready, assert_no_orphan, watched
 from tests.simulation.world import POD, SERVICE
 
 MINUTE = 60.0
@@ -71,6 +72,24 @@ def test_watches_that_fall_silent_are_renewed_after_two_minutes() -> None:
     assert len(simulation.world.pods()) == 11
     simulation.settle()
     assert_all_ready(simulation)
+
+
+def test_pods_that_have_become_ready_on_a_silent_watch_are_not_replaced_as_if_they_were_not() -> None:
+    """The connection of one watch is cut off, as by a firewall, and all others go on: an edit took every pod that served."""
+    simulation = running()
+    pods = {one["metadata"]["uid"] for one in simulation.world.pods()}
+    simulation.machines.fail("demo-0")
+    simulation.settle()
+    assert simulation.status()["availableReplicas"] == 0
+    simulation.world.cluster.stall_watches(Ref.of(simulation.world.pods()[0]))
+    simulation.machines.failing.clear()
+    simulation.machines.tick()
+    simulation.wait(10)
+    assert simulation.status()["availableReplicas"] == 0, "nobody has told"
+    watched(simulation).edit(image("2"))
+    simulation.settle()
+    assert_all_ready(simulation)
+    assert pods.isdisjoint({one["metadata"]["uid"] for one in simulation.world.pods()})
 
 
 def test_a_set_is_scaled_in_at_once_after_a_day_in_which_nothing_was_heard() -> None:

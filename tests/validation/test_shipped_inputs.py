@@ -22,6 +22,7 @@ REMARKS = {
     "validate/group-min-available-during-update",
     "validate/clique-scaling-requests",
     "validate/group-scaling-requests",
+    "validate/set-without-replicas",
 }
 
 # Made to hold everything that a pod template can; these say what Grove overwrites.

@@ -104,6 +104,36 @@ def test_applying_it_again_changes_nothing(control_plane: ControlPlane, there: M
     assert generations == ["1", "1"]
 
 
+def apply_as(control_plane: ControlPlane, manager: str, manifest: Manifest, *options: str) -> Manifest:
+    """Applies as GitOps tools do on the server's side; returns what comes of it, without who owns what."""
+    words = ("apply", "--server-side", "--force-conflicts", f"--field-manager={manager}", "-o", "json", *options, "-f", "-")
+    made: Manifest = json.loads(control_plane.kubectl(*words, input=json.dumps(manifest)).stdout)
+    made["metadata"].pop("managedFields", None)
+    return made
+
+
+@pytest.mark.usefixtures("admission")
+def test_a_gitops_tool_sees_no_drift_and_changes_nothing_by_applying_again(control_plane: ControlPlane, there: Manifest) -> None:
+    made = apply_as(control_plane, "kustomize-controller", there)
+    made["metadata"].pop("resourceVersion")
+    for options in (("--dry-run=server",), ()):
+        again = apply_as(control_plane, "kustomize-controller", there, *options)
+        again["metadata"].pop("resourceVersion")
+        assert again == made
+
+
+@pytest.mark.usefixtures("admission")
+@pytest.mark.parametrize(("others", "left"), [((), 0), (("scaling",), 1)], ids=["nobody owns them", "somebody else owns them"])
+def test_replicas_that_git_no_longer_has_stay_only_where(
+    others: tuple[str, ...], left: int, control_plane: ControlPlane, there: Manifest
+) -> None:
+    apply_as(control_plane, "kustomize-controller", there)
+    for other in others:
+        apply_as(control_plane, other, {**there, "spec": {"replicas": 1}})
+    del there["spec"]["replicas"]
+    assert apply_as(control_plane, "kustomize-controller", there)["spec"]["replicas"] == left
+
+
 @pytest.mark.usefixtures("admission")
 def test_an_edit_that_is_not_allowed_is_refused(control_plane: ControlPlane, there: Manifest) -> None:
     assert apply(control_plane, there)[0] == 0

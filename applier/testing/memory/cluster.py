@@ -103,9 +103,12 @@ class MemoryCluster:
         """Ends all streams, as a server does after some minutes, or breaks them with an error."""
         self.store.end_watches(error or StopAsyncIteration())
 
-    def stall_watches(self) -> None:
-        """Stalls all streams forever."""
-        self.store.watchers.clear()
+    def stall_watches(self, shown: Ref | None = None) -> None:
+        """Stalls all streams forever, or only those that have last shown an object."""
+        shows = next((change for change in reversed(self.store.changes) if change.ref == shown), None)
+        for watcher in [*self.store.watchers]:
+            if shown is None or (shows is not None and watcher.concerns(shows)):
+                watcher.close()
 
     def bookmark(self) -> None:
         """Sends a bookmark to all watches."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
@@ -41,7 +41,7 @@ def now() -> float:
 class Lab:
     """One replica of a controller. `calls` are the keys its function was called for, `results` what came of each look.
 
-    `kinds` are watched beside ConfigMaps, `finalizers`, `guards` and `surplus` are those of its deletions.
+    `kinds` are watched beside ConfigMaps, `finalizers`, `guards`, `surplus` and `unit` are those of its deletions.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class Lab:
         finalizers: Sequence[str] = (),
         guards: Sequence[str] = (),
         surplus: Sequence[tuple[str, str]] = (),
+        unit: Callable[[Manifest], Hashable | None] = lambda _: None,
         **options: Any,
     ) -> None:
         self.cluster, self.calls, self.results = cluster, list[str](), list[Result[str]]()
@@ -61,7 +62,7 @@ class Lab:
         if self.lease:
             written = FencedCluster(cluster, self.lease.fence)
         self.cache = WatchCache(cluster, [(CONFIG_MAP, ""), *kinds], chance=Random(1))
-        deletions = DeletionOptions(WHY, finalizers, guards, surplus)
+        deletions = DeletionOptions(WHY, finalizers, guards, surplus, unit)
         self.reconciler = Reconciler[str](written, self.cache, manager="us", members=_members, deletions=deletions)
         self.desired: Callable[[View, str], Graph | Gone | Hold] = desired
         self.loop = Loop[str](

@@ -16,7 +16,7 @@ def test_a_good_set_needs_no_words(grove: Grove) -> None:
 def test_json_is_for_programs(grove: Grove) -> None:
     ended = grove("lint", "-o", "json", grove.file("a.yaml", WRONG))
     report = json.loads(ended.out)
-    assert (ended.code, ended.err, report["errors"], report["warnings"]) == (1, "", 1, 0)
+    assert (ended.code, ended.err, report["errors"], report["warnings"]) == (1, "", 1, 1), "without replicas nothing runs"
     assert report["findings"][0]["path"] == "spec.replcas"
 
 
