@@ -135,7 +135,7 @@ _MODEL_FUNCTIONS = _by_name(
     revisions.desired_revisions, scale_target.foreign_autoscalers, set_update.replica_is_updating, set_update.set_update,
     sharing.device_request_names, startup.dependencies, startup.unmet_dependencies, startup_order.startup_cycles,
     startup_order.waits_for_others, tally.tally, termination.comes_back, termination.comes_out_of_update, termination.is_next_to_restart,
-    termination.is_restarting, termination.member_breaches, termination.replica_breaches, termination.was_deleted_with_gang,
+    termination.is_restarting, termination.member_breaches, termination.replica_breaches, termination.was_deleted_by_us,
     topology.old_drift, topology.scheduler_topologies, update.changed_template_fields, update.mnnvl_changes, update.old_clique,
     update.old_group, update.placement_changes, update.topology_changed,
 )  # fmt: skip

@@ -31,6 +31,11 @@ POD_STATES: dict[str, Manifest] = {
         "status": {**READY, "phase": "Running", "containerStatuses": [{"lastState": {"terminated": {"exitCode": 1}}, "ready": True}]},
     },
     "leaving": {**SCHEDULED, "status": {**READY, "phase": "Running"}, "metadata": {"deletionTimestamp": "2027-01-15T07:59:30Z"}},
+    "replaced": {
+        **SCHEDULED,
+        "status": {**READY, "phase": "Running"},
+        "metadata": {"deletionTimestamp": "2027-01-15T07:59:30Z", "annotations": {"grove.io/deletion-reason": "RollingUpdate"}},
+    },
     "stuck": {
         **SCHEDULED,
         "status": {**READY, "phase": "Running"},

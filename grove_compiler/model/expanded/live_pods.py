@@ -8,7 +8,7 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.kube.names import is_hash
 from grove_compiler.labels import POD_HASH_LABEL as POD_HASH_LABEL
-from grove_compiler.labels import POD_INDEX_LABEL
+from grove_compiler.labels import DELETION_REASON, POD_INDEX_LABEL
 from grove_compiler.model.declared import declared
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.check_run import TestedPod
@@ -58,6 +58,11 @@ class LivePod:
     def phase(self) -> str:
         """Its phase; `Pending` before one is reported."""
         return self._phase or "Pending"
+
+    @lazy
+    def is_deleted_by_us(self) -> bool:
+        """Whether we deleted it, for a reason that was written onto it."""
+        return bool((self.manifest["metadata"].get("annotations") or {}).get(DELETION_REASON))
 
     @lazy
     def is_finished(self) -> bool:

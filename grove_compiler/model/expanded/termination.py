@@ -15,7 +15,7 @@ from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.clique_state import pod_counts, replica_counts
 from grove_compiler.model.expanded.live_object import condition_since, live_condition, live_object
-from grove_compiler.model.expanded.live_pods import LivePod, live_pods
+from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.replaced_pods import back_off, failing_since
 from grove_compiler.model.expanded.reported_breach import (
     BREACHED,
@@ -175,13 +175,15 @@ def comes_out_of_update(part: Clique | ScalingGroup) -> bool:
     return live_condition(part, BREACHED).get("reason") in UPDATING
 
 
-def was_deleted_with_gang(part: Clique | ScalingGroup, at: float) -> bool:
-    """Reports whether the scheduled pods of a PodClique or scaling group were deleted by the restart of their gang.
+def was_deleted_by_us(part: Clique | ScalingGroup, at: float) -> bool:
+    """Reports whether the scheduled pods of a PodClique or scaling group were deleted by the restart of their gang, or have our reason.
 
-    That restart has its own event. Pods that were scheduled after it are missing for another reason.
+    That restart has its own event. Pods that were scheduled after it are missing for another reason. An update may be over, as where it is
+    paused, while what it has replaced still goes.
     """
     cliques = [part] if isinstance(part, Clique) else [clique for member in part.members for clique in member.cliques]
-    return any(_was_deleted_with_gang(clique, at) for clique in cliques)
+    leaving = (pod for clique in cliques for pod in leaving_pods(clique))
+    return any(pod.is_deleted_by_us for pod in leaving) or any(_was_deleted_with_gang(clique, at) for clique in cliques)
 
 
 def _was_deleted_with_gang(clique: Clique, at: float) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_in, is_true_in, status_of
 from grove_compiler.kube.timestamp import time
-from grove_compiler.labels import DELETION_REASON
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.inputs.check_run import PREFIX
 from grove_compiler.record import record
@@ -63,11 +62,6 @@ def failure_of(pod: LivePod) -> Failure:
     message = _last_lines(ended.get("message") or "") or ended.get("reason") or status_of(pod.manifest).get("reason") or ""
     cause, started = "PodDisrupted" if disruption else "PodFailed", time(ended.get("startedAt") or None)
     return Failure(cause, pod.name, name, ended.get("exitCode"), disruption or message, end, started)
-
-
-def is_ours(pod: LivePod) -> bool:
-    """Reports whether we deleted the pod."""
-    return bool((pod.manifest["metadata"].get("annotations") or {}).get(DELETION_REASON))
 
 
 def has_finished_well(pod: LivePod) -> bool:

@@ -7,7 +7,7 @@ from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.timestamp import time, timestamp
 from grove_compiler.model.expanded.attempts.attempt import replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import CliqueAttempt, clique_attempt
-from grove_compiler.model.expanded.attempts.pod_end import Failure, failure_of, finished_at, has_finished_well, is_ours
+from grove_compiler.model.expanded.attempts.pod_end import Failure, failure_of, finished_at, has_finished_well
 from grove_compiler.model.expanded.live_object import condition_since, old_status
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.replaced_pods import failed_checks
@@ -57,7 +57,7 @@ def _failures(state: CliqueAttempt, now: float) -> list[Failure]:
 
 def _deleted_by_others(state: CliqueAttempt) -> list[LivePod]:
     """Returns the pods that others have deleted before they had finished: those that terminate, and those that are gone already."""
-    others = [pod for pod in (*state.leaving, *state.gone) if not is_ours(pod) and not has_finished_well(pod)]
+    others = [pod for pod in (*state.leaving, *state.gone) if not pod.is_deleted_by_us and not has_finished_well(pod)]
     return [pod for pod in others if pod.index not in state.succeeded]
 
 
