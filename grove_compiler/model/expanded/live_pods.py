@@ -7,8 +7,8 @@ from dataclasses import field
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.kube.names import is_hash
-from grove_compiler.labels import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.labels import DELETION_REASON, POD_INDEX_LABEL
+from grove_compiler.labels import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.model.declared import declared
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.check_run import TestedPod
