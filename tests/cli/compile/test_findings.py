@@ -12,10 +12,10 @@ from ..processes import EXAMPLE, SET, WRONG, Grove
 def test_an_error_has_its_place_path_line_and_remedy(grove: Grove) -> None:
     ended = grove("compile", grove.file("a.yaml", WRONG))
     assert ended.code == 1
-    first, path, excerpt, caret, remedy, summary = ended.err.splitlines()
+    first, path, excerpt, caret, remedy, *_, summary = ended.err.splitlines()
     assert first.startswith("a.yaml:6:3: error: ")
     assert (path.strip(), excerpt.strip(), caret.strip()) == ("spec.replcas", "6 |   replcas: 1", "|   ^")
-    assert (remedy.strip(), summary) == ('did you mean "replicas"?', "1 error")
+    assert (remedy.strip(), summary) == ('did you mean "replicas"?', "1 error, 1 warning")
 
 
 @pytest.mark.parametrize("output", ["yaml", "json", "name", "summary"])
