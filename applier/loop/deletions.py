@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from applier.cluster import Cluster
 from applier.desired import Deletion
-from applier.errors import ClusterError, Invalid, NotFound, NotSynced, WriteConflict
+from applier.errors import ClusterError, Invalid, NotFound, NotSynced, ServerFailure, TooManyRequests, Unreachable, WriteConflict
 from applier.events import Finished, Sink
 from applier.execute.refusals import is_other_object
 from applier.loop.view import MAX_DECISION_AGE, OUTDATED, View
@@ -39,7 +39,8 @@ class DeletionOptions:
     they hold what these may lack, as pods do where a quota is used up. But one stays whose place an object of its kind and owner was to
     take that could not be created.
     `unit` says which objects are deleted for a reason only as they were read, since the reason is their state, and of which unit each is:
-    nothing of a unit is deleted of which anything has changed. It returns None for other objects.
+    nothing of a unit is deleted of which anything has changed. It returns None for other objects. `state` returns what such reasons depend
+    on: what else is written to an object holds nothing, as a kubelet's counts and times that change while a unit is prepared.
     """
 
     annotation: str = ""
@@ -47,6 +48,14 @@ class DeletionOptions:
     guards: Collection[str] = ()
     surplus: Collection[tuple[str, str]] = ()
     unit: Callable[[Manifest], Hashable | None] = field(default=lambda _: None)
+    state: Callable[[Manifest], object] = field(default=resource_version_of)
+
+
+class _Mark(NamedTuple):
+    """Holds how it ended to prepare an object of a unit, and in how many seconds."""
+
+    error: ClusterError | None
+    seconds: float
 
 
 class _Batch(NamedTuple):
@@ -72,7 +81,7 @@ class DeletionWriter:
     def __init__(self, cluster: Cluster, options: DeletionOptions, *, manager: str, sink: Sink) -> None:
         self.cluster, self.manager, self.annotation, self.sink = cluster, manager, options.annotation, sink
         self.finalizers, self.guards = frozenset((*options.finalizers, *options.guards)), frozenset(options.guards)
-        self.surplus, self.unit = frozenset(options.surplus), options.unit
+        self.surplus, self.unit, self.state = frozenset(options.surplus), options.unit, options.state
 
     async def write(self, deletions: Iterable[Deletion], view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes the objects that exist and are not terminating yet; returns an outcome for each of those that go now.
@@ -124,24 +133,27 @@ class DeletionWriter:
         self, batch: _Batch, steps: Mapping[Ref, Step], requested: Mapping[Ref, Deletion], live: dict[Ref, Manifest], view: View
     ) -> list[Outcome]:
         """Deletes a batch. The reason is written first: after the delete there may be no object left to write it to."""
-        clock = asyncio.get_running_loop().time
-        began = clock()
-        marked = await self._mark([requested[ref] for unit in batch.units for ref in unit], live)
-        changed = [unit for unit in batch.units if any(_is_change(marked[ref]) for ref in unit)]
-        if changed:
-            view.doubt()
-        outcomes = [self._held(steps[ref], None, NotSynced(CHANGED)) for unit in changed for ref in unit]
+        marks = await self._mark([requested[ref] for unit in batch.units for ref in unit], live)
+        outcomes, due = list[Outcome](), [*batch.free]
+        for unit in batch.units:
+            if changed := [ref for ref in unit if _is_change(marks[ref].error)]:
+                view.doubt(ref[:2] for ref in changed)
+            cause = NotSynced(CHANGED) if changed else _obstacle([marks[ref] for ref in unit], view)
+            held = [ref for ref in unit if cause and (changed or marks[ref].error is not cause)]
+            outcomes += [self._held(steps[ref], None, cause) for ref in held]
+            due += [ref for ref in unit if ref not in held]
 
         async def prepare(step: Step, live: Manifest) -> None:
-            since = began if step.ref in marked else clock()
-            if step.ref not in marked:
-                await self._prepare(requested[step.ref], live)
-            elif error := marked.pop(step.ref):
-                raise error
-            if clock() - since > MAX_DECISION_AGE and view.is_outdated():
+            if mark := marks.pop(step.ref, None):
+                if mark.error:
+                    raise mark.error
+                return
+            clock = asyncio.get_running_loop().time
+            began = clock()
+            await self._prepare(requested[step.ref], live)
+            if clock() - began > MAX_DECISION_AGE and view.is_outdated():
                 raise NotSynced(OUTDATED)
 
-        due = [*batch.free, *(ref for unit in batch.units if unit not in changed for ref in unit)]
         executor = deletion.Deleter(self.cluster, sink=self.sink, before=prepare)
         return outcomes + await executor.run([steps[ref] for ref in due], live, Teardown([due], {}))
 
@@ -174,23 +186,40 @@ class DeletionWriter:
         self.sink(Finished(outcome))
         return outcome
 
-    async def _mark(self, deletions: Collection[Deletion], live: Mapping[Ref, Manifest]) -> dict[Ref, ClusterError | None]:
-        """Prepares objects for their deletion, as they were read; returns the error of each, None where there is none.
+    async def _mark(self, deletions: Collection[Deletion], live: Mapping[Ref, Manifest]) -> dict[Ref, _Mark]:
+        """Prepares objects for their deletion, in the state that was read.
 
         What is not deleted after all keeps its reason: to remove it would be a change, for which the next attempt came at once.
         """
-        at_once = asyncio.Semaphore(deletion.AT_ONCE)
+        at_once, clock = asyncio.Semaphore(deletion.AT_ONCE), asyncio.get_running_loop().time
 
-        async def mark(one: Deletion) -> ClusterError | None:
+        async def mark(one: Deletion) -> _Mark:
             async with at_once:
+                began, error = clock(), None
                 try:
-                    await self._prepare(one, live[one.of.ref], as_read=True)
-                except ClusterError as error:
-                    return error
-            return None
+                    await self._prepare_as_read(one, live[one.of.ref])
+                except ClusterError as raised:
+                    error = raised
+                return _Mark(error, clock() - began)
 
-        errors = await asyncio.gather(*map(mark, deletions)) if deletions else []
-        return dict(zip((one.of.ref for one in deletions), errors, strict=True))
+        marks = await asyncio.gather(*map(mark, deletions)) if deletions else []
+        return dict(zip((one.of.ref for one in deletions), marks, strict=True))
+
+    async def _prepare_as_read(self, one: Deletion, live: Manifest) -> None:
+        """Prepares an object, in a later version if its `state` is that which was read. Raises `WriteConflict` if it is not."""
+        state, ref = self.state(live), one.of.ref
+        for attempt in range(deletion.TRIES):
+            try:
+                await self._prepare(one, live, as_read=True)
+                return
+            except WriteConflict as error:
+                if not _is_change(error) or attempt + 1 == deletion.TRIES:
+                    raise
+                live = await self.cluster.get(await self.cluster.resource(Kind.of(live)), ref.namespace, ref.name)
+                if uid_of(live) != one.of.uid:
+                    raise _Replaced(409, "Conflict", str(error)) from None
+                if self.state(live) != state:
+                    raise
 
     async def _prepare(self, deletion: Deletion, live: Manifest, *, as_read: bool = False) -> None:
         """Writes the reason of its deletion to an object, and removes our finalizers.
@@ -230,6 +259,16 @@ def _live(deletion: Deletion, view: View) -> Manifest | None:
 def _is_change(error: ClusterError | None) -> bool:
     """Reports whether an object could not be prepared because it is not as it was read."""
     return isinstance(error, WriteConflict) and not isinstance(error, _Replaced)
+
+
+def _obstacle(marks: Iterable[_Mark], view: View) -> Exception | None:
+    """Returns why a unit stays: nobody knows whether one of its objects has changed, or the decision is as old as a slow webhook."""
+    for mark in marks:
+        if isinstance(mark.error, ServerFailure | TooManyRequests | Unreachable):
+            return mark.error
+        if mark.seconds > MAX_DECISION_AGE and view.is_outdated():
+            return NotSynced(OUTDATED)
+    return None
 
 
 def _without(ours: frozenset[str], live: Manifest) -> dict[str, Any]:

@@ -155,12 +155,12 @@ class View:
         """Requests the state of the kinds that are stale only because the server was silent, for the next reconcile."""
         self._live.refresh(self.read.kinds, self._since)
 
-    def doubt(self) -> None:
-        """Requests the state of all kinds that were read again, except those that the server has confirmed a moment ago.
+    def doubt(self, kinds: Iterable[GroupKind]) -> None:
+        """Requests the state of these kinds again, except those that the server has confirmed a moment ago.
 
         For callers that a server has told something else than what was read: a watch that is silent since then may have been cut off.
         """
-        self._live.refresh(self.read.kinds, asyncio.get_running_loop().time() - MAX_SILENCE)
+        self._live.refresh(kinds, asyncio.get_running_loop().time() - MAX_SILENCE)
 
     def unserved(self) -> set[Kind]:
         """Returns the watched kinds that the server does not serve now."""

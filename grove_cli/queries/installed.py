@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 from applier.cluster import Cluster, find
 from applier.errors import Forbidden, UnknownKind
 from applier.ref import DEFINITION_KIND, Kind, Manifest, Ref
-from grove_compiler.graph.field_path import render
 from grove_compiler.kube.timestamp import time
 from grove_compiler.record import record
 from kube_objects.manifest import labels_of
@@ -105,13 +105,22 @@ def _of_discovery(ours: Manifest, served: dict[tuple[str, str], str]) -> Definit
 
 
 def _compared(ours: Manifest, live: Manifest | None) -> Definition:
-    from grove_compiler.kube.semantic_difference import ANYTHING, differences  # brings many tables
-
     mine = ours["spec"]["versions"][0]
     theirs = {each["name"]: each for each in (live or {}).get("spec", {}).get("versions") or [] if each.get("served")}
     found = theirs.get(mine["name"]) or {}
-    first = next((one for key in COMPARED for one in differences(mine.get(key) or {}, found.get(key) or {}, ANYTHING, (key,))), None)
-    return Definition(ours["metadata"]["name"], mine["name"], [*theirs], render(first.path) if first else "")
+    differences = (_difference(mine.get(key) or {}, found.get(key) or {}, key) for key in COMPARED)
+    return Definition(ours["metadata"]["name"], mine["name"], [*theirs], next(filter(None, differences), ""))
+
+
+def _difference(ours: Any, live: Any, path: str) -> str:
+    """Returns the path of the first difference; empty if there is none."""
+    if isinstance(ours, dict) and isinstance(live, dict):
+        found = (_difference(ours.get(key), live.get(key), f"{path}.{key}") for key in sorted({*ours, *live}))
+        return next(filter(None, found), "")
+    if isinstance(ours, list) and isinstance(live, list) and len(ours) == len(live):
+        pairs = enumerate(zip(ours, live, strict=True))
+        return next(filter(None, (_difference(mine, theirs, f"{path}[{number}]") for number, (mine, theirs) in pairs)), "")
+    return "" if ours == live else path
 
 
 async def _list(cluster: Cluster, kind: Kind, *, labels: str = "", fields: str = "") -> list[Manifest] | None:

@@ -136,7 +136,8 @@ class _Reader:
         value = float(text)
         if value in (float("inf"), float("-inf")):
             self.suspicious = True
-        return value
+        # As in YAML: Go writes a whole float without a point, so what an API server stores of 2.0 is an integer.
+        return int(value) if value.is_integer() and abs(value) < 2**63 else value
 
     def _constant(self, _: str) -> None:
         self.suspicious = True

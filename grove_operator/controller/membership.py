@@ -15,14 +15,16 @@ from applier.decision.managers import applied_by
 from applier.loop import View
 from applier.ref import GroupKind, Manifest, Ref, uid_of
 from grove_compiler.decoder import SET_KIND
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.labels import GROUP_LABEL, MANAGED_BY, MEMBER_LABEL, OPERATOR, PART_OF, REPLICA_LABEL
 from grove_compiler.model.expanded.attempts.attempt import ENDS
+from grove_compiler.model.expanded.group_roll import has_run
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import controller_of
 from grove_compiler.model.names import replica_of
 from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.step import Key
-from kube_objects.manifest import group_of, is_terminating, mapping
+from kube_objects.manifest import group_of, is_terminating, mapping, maps
 
 KAI_TOPOLOGY: GroupKind = ("kai.scheduler", "Topology")
 PARTS = {"PodClique": "grove.io", "PodCliqueScalingGroup": "grove.io", "PodGang": "scheduler.grove.io"}
@@ -167,6 +169,24 @@ def unit_of(manifest: Manifest) -> Hashable | None:
     labels = metadata.get("labels") or {}
     group = labels.get(GROUP_LABEL)
     return (metadata.get("namespace"), group, labels.get(MEMBER_LABEL)) if group else uid_of(manifest)
+
+
+def state_of(pod: Manifest) -> object:
+    """Returns what of a pod decides whether it is replaced: what others do to it, whether it runs, has run, is ready or has ended.
+
+    Not what changes again and again beside that: a kubelet's times, messages and counts, and annotations.
+    """
+    metadata, spec, status = pod["metadata"], pod.get("spec") or {}, status_of(pod)
+    return (
+        metadata.get("labels"),
+        metadata.get("ownerReferences"),
+        is_terminating(pod),
+        [spec.get("nodeName"), spec.get("schedulingGates")],
+        [status.get("phase"), status.get("reason")],
+        {one.get("type"): one.get("status") for one in maps(status.get("conditions"))},
+        {one.get("name"): bool(one.get("ready")) for one in maps(status.get("containerStatuses"))},
+        has_run(pod),
+    )
 
 
 def _replica_of(name: str, set_name: str, label: str) -> int | None:

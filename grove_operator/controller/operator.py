@@ -27,7 +27,7 @@ from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.former_pods import recall_former_pods
 from grove_operator.controller.large_sets import LargeSets
 from grove_operator.controller.live_objects import CLUSTER_WIDE, COMPUTE_DOMAIN, NAMESPACE, WATCHED
-from grove_operator.controller.membership import Keys, MemberIndex, unit_of
+from grove_operator.controller.membership import Keys, MemberIndex, state_of, unit_of
 from grove_operator.controller.recorder import Retention, StepRecorder
 from grove_operator.worker_thread import WorkerThread
 
@@ -94,7 +94,7 @@ class Operator:
             force=("*",),
             members=self._state.members,
             namespace=options.namespace,
-            deletions=DeletionOptions(DELETION_REASON, FINALIZERS, GUARDS, surplus=[("", "Pod")], unit=unit_of),
+            deletions=DeletionOptions(DELETION_REASON, FINALIZERS, GUARDS, surplus=[("", "Pod")], unit=unit_of, state=state_of),
             group=_group,
             sink=options.sink,
             clock=clock,

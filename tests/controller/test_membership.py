@@ -9,7 +9,7 @@ import pytest
 from applier.loop import View
 from applier.ref import Manifest, Ref
 from grove_compiler.step import Key
-from grove_operator.controller.membership import Keys, MemberIndex, is_of_set, key_of
+from grove_operator.controller.membership import Keys, MemberIndex, is_of_set, key_of, state_of
 from tests.simulation.sets import NAME
 from tests.simulation.simulation import running
 from tests.simulation.world import SET as SETS
@@ -179,3 +179,27 @@ def test_an_owner_of_another_group_that_has_the_name_of_one_of_our_kinds_leads_n
     owner = {"apiVersion": f"{group}/v1", "kind": "PodGang", "name": "theirs", "uid": "theirs", "controller": True}
     theirs = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "theirs", "namespace": "default", "ownerReferences": [owner]}}
     assert not is_of_set(View(simulation.operator.process.cache), theirs, simulation.world.get(SETS, NAME))
+
+
+def pod(ready: bool = False, **container: Any) -> Manifest:
+    conditions = [{"type": "Ready", "status": str(ready), "lastTransitionTime": str(container.get("restartCount"))}]
+    status = {"phase": "Running", "conditions": conditions, "containerStatuses": [{"name": "main", "ready": ready, **container}]}
+    return {**thing("Pod", "one"), "spec": {"nodeName": "node"}, "status": status}
+
+
+CRASHED: dict[str, Any] = {"restartCount": 1, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+OTHERS: dict[str, tuple[Manifest, bool]] = {
+    "a restart": (pod(restartCount=2, started=True, state={"running": {}}), True),
+    "a time": ({**pod(**CRASHED), "metadata": {**pod()["metadata"], "resourceVersion": "2", "annotations": {"beat": "1"}}}, True),
+    "ready": (pod(ready=True, **CRASHED), False),
+    "has never run": (pod(), False),
+    "ended": ({**pod(**CRASHED), "status": {**pod(**CRASHED)["status"], "phase": "Failed"}}, False),
+    "goes": ({**pod(**CRASHED), "metadata": {**pod()["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}, False),
+    "labels": ({**pod(**CRASHED), "metadata": {**pod()["metadata"], "labels": {}}}, False),
+    "node": ({**pod(**CRASHED), "spec": {}}, False),
+}
+
+
+@rows(("other", "is_same"), list(OTHERS.values()), ids=list(OTHERS))
+def test_the_state_of_a_pod_is_what_decides_whether_it_is_replaced(other: Manifest, is_same: bool) -> None:
+    assert (state_of(pod(**CRASHED)) == state_of(other)) == is_same

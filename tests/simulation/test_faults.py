@@ -92,6 +92,21 @@ def test_pods_that_have_become_ready_on_a_silent_watch_are_not_replaced_as_if_th
     assert pods.isdisjoint({one["metadata"]["uid"] for one in simulation.world.pods()})
 
 
+def test_pods_that_restart_again_and_again_are_replaced_at_once_however_late_a_watch_tells_it() -> None:
+    """Or those of a large scaling-group replica were not for as long as one of them crashed at each try."""
+    simulation = running()
+    simulation.machines.fail("demo-0")
+    simulation.settle()
+    simulation.network.silent["Pod"] = simulation.loop.time() + 10
+    old = simulation.world.pods()
+    for pod in old:
+        [container] = pod["status"]["containerStatuses"]
+        simulation.world.report(pod, **{**pod["status"], "containerStatuses": [{**container, "restartCount": 1}]})
+    simulation.edit(image("2"))
+    simulation.let_pass(2)
+    assert simulation.images() == {"2"}
+
+
 def test_a_set_is_scaled_in_at_once_after_a_day_in_which_nothing_was_heard() -> None:
     simulation = running(demo(replicas=2))
     simulation.let_pass(24 * 60 * MINUTE)

@@ -29,6 +29,11 @@ VALUES: list[tuple[str, list[Any]]] = [
 ]
 
 
+def test_whole_numbers_are_integers_however_they_are_written() -> None:
+    [document], _ = read_json("[2.0, 1e3, -0.5, 1e300]", "set.json")
+    assert [type(value) for value in document.value] == [int, int, float, float]
+
+
 @rows(("text", "expected"), VALUES)
 def test_values_are_read(text: str, expected: list[Any]) -> None:
     documents, found = read_json(text, "set.json")

@@ -62,3 +62,16 @@ def test_what_somebody_has_scaled_is_not_told_to_differ() -> None:
     simulation.edit(declare_units)
     simulation.settle()
     assert told(simulation) == []
+
+
+def test_what_an_autoscaler_scales_is_not_told_to_people() -> None:
+    """It follows an edit of the number itself, which is its least one, and takes back what they scale."""
+    autoscaled = pcs(
+        [clique("front", 3, 1, autoScalingConfig={"maxReplicas": 6}), clique("unit", 2, 2)],
+        [group("sg", ["unit"], 2, 1, scaleConfig={"maxReplicas": 6})],
+    )
+    simulation = running(autoscaled)
+    simulation.edit(declare_pods)
+    simulation.edit(declare_units)
+    simulation.settle()
+    assert told(simulation) == []

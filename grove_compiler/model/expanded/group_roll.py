@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import NamedTuple
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.clique_state import is_up_to_date
 from grove_compiler.model.expanded.live_object import is_scaled_by_others, live_object, old_status
@@ -117,7 +118,7 @@ def _due_pods(member: ScalingGroupReplica) -> DuePods:
     pods = [pod for clique in member.cliques for pod in live_pods(clique)]
     outdated = [pod for pod in pods if not pod.has_current_template]
     current = [pod for pod in pods if pod.has_current_template]
-    if not any(map(_has_run, outdated)):
+    if not any(has_run(pod.manifest) for pod in outdated):
         sizes = ("", str(member.group.template.pods_per_replica))
         told_another = [pod for pod in current if _told_size(pod.manifest["spec"]) not in sizes]
         return DuePods([*(told_another if is_outdated(member) else []), *outdated], [])
@@ -201,9 +202,9 @@ def _is_replaced(member: ScalingGroupReplica) -> bool:
     return member_is_updating(member) and is_outdated(member)
 
 
-def _has_run(pod: LivePod) -> bool:
+def has_run(pod: Manifest) -> bool:
     """Reports whether a container of a pod has started at least once."""
-    containers = (pod.manifest.get("status") or {}).get("containerStatuses") or []
+    containers = status_of(pod).get("containerStatuses") or []
     return any(one.get("started") or one.get("restartCount") or STARTED & {*(one.get("state") or ())} for one in containers)
 
 

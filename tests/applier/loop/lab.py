@@ -12,7 +12,7 @@ from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Desired, Gone, Graph, Hold
 from applier.loop import DeletionOptions, FencedCluster, Lease, Loop, Reconciler, Result, View
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import Kind, Manifest, Ref, resource_version_of
 from applier.testing.memory import MemoryCluster
 
 from ..free_schemas import FreeSchemas
@@ -41,7 +41,7 @@ def now() -> float:
 class Lab:
     """One replica of a controller. `calls` are the keys its function was called for, `results` what came of each look.
 
-    `kinds` are watched beside ConfigMaps, `finalizers`, `guards`, `surplus` and `unit` are those of its deletions.
+    `kinds` are watched beside ConfigMaps, `finalizers`, `guards`, `surplus`, `unit` and `state` are those of its deletions.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Lab:
         guards: Sequence[str] = (),
         surplus: Sequence[tuple[str, str]] = (),
         unit: Callable[[Manifest], Hashable | None] = lambda _: None,
+        state: Callable[[Manifest], object] = resource_version_of,
         **options: Any,
     ) -> None:
         self.cluster, self.calls, self.results = cluster, list[str](), list[Result[str]]()
@@ -62,7 +63,7 @@ class Lab:
         if self.lease:
             written = FencedCluster(cluster, self.lease.fence)
         self.cache = WatchCache(cluster, [(CONFIG_MAP, ""), *kinds], chance=Random(1))
-        deletions = DeletionOptions(WHY, finalizers, guards, surplus, unit)
+        deletions = DeletionOptions(WHY, finalizers, guards, surplus, unit, state)
         self.reconciler = Reconciler[str](written, self.cache, manager="us", members=_members, deletions=deletions)
         self.desired: Callable[[View, str], Graph | Gone | Hold] = desired
         self.loop = Loop[str](

@@ -130,6 +130,7 @@ def changed(*path: Any, value: Any) -> Manifest:
 
 VERSION = ("spec", "versions", 0)
 SCHEMA = (*VERSION, "schema", "openAPIV3Schema", "properties", "spec", "properties")
+SCALE = {key: value for key, value in crds()[0]["spec"]["versions"][0]["subresources"].items() if key != "status"}
 OTHERS = {
     "another schema": (
         changed(*SCHEMA, "replicas", "type", value="string"),
@@ -139,6 +140,7 @@ OTHERS = {
         changed(*SCHEMA, "later", value={"type": "string"}),
         "differs at schema.openAPIV3Schema.properties.spec.properties.later",
     ),
+    "statuses written with the rest": (changed(*VERSION, "subresources", value=SCALE), "differs at subresources.status"),
     "another version": (changed(*VERSION, "name", value="v1"), "serves v1, not v1alpha1"),
     "not served": (changed(*VERSION, "served", value=False), "podcliquesets.grove.io: not found"),
 }
