@@ -53,6 +53,13 @@ def test_a_number_that_is_edited_in_the_set_changes_nothing_and_that_is_told_onc
     assert told(simulation) == [said]
 
 
+def test_it_is_told_of_one_replica_for_all() -> None:
+    simulation = running({**GROUPED, "spec": {**GROUPED["spec"], "replicas": 3}})
+    simulation.edit(declare_pods)
+    simulation.settle()
+    assert told(simulation) == [f"{EDITS['pods'][1]}, and in other replicas alike"]
+
+
 def test_what_somebody_has_scaled_is_not_told_to_differ() -> None:
     simulation = running(GROUPED)
     for kind, name in ((CLIQUE, "demo-0-front"), (GROUP, "demo-0-sg")):
