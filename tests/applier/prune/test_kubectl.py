@@ -190,6 +190,7 @@ async def test_a_custom_parent_needs_a_definition_that_allows_it(cluster: ApiClu
     try:
         control_plane.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
         await asyncio.to_thread(control_plane.kubectl, "wait", "--for=condition=established", f"crd/shops.{group}")
+        await asyncio.to_thread(control_plane.objects.await_served, [f"shops.{group}"])
         with pytest.raises(ApplySetError, match=r"has the label applyset\.kubernetes\.io/is-parent-type=true"):
             await OpenApplySet.open(ApplySetOptions(applyset), graph(), cluster)
         path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/shops.{group}"
