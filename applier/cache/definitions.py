@@ -29,9 +29,10 @@ class DefinitionWatch:
         self._next_changes: dict[str, asyncio.Future[None]] = {}  # by group: done with the next change
         self._next_break: asyncio.Future[None] | None = None  # done when the watch breaks
 
-    async def wait_for_change(self, group: str, seconds: float) -> bool:
+    async def wait_for_change(self, group: str, seconds: float, was_served: bool = False) -> bool:
         """Waits until a definition of a group changes (True), or returns False after some seconds if one may have changed unnoticed.
 
+        So it does where a kind `was_served` a while ago: a server that has just started loads what is defined only then, and says nothing.
         A watch that broke may have been resumed with an upgraded server, which serves more built-in kinds. One that was only silent missed
         nothing: definitions change so seldom that a server may send no event of them for ten minutes.
         """
@@ -39,11 +40,11 @@ class DefinitionWatch:
         change, breaks = self._next_changes.setdefault(group, _future()), source.breaks
         while not change.done():
             # Not `wait_for`: before Python 3.12 it loses a cancellation that coincides with the change, and the task never ends.
-            if source.breaks != breaks or not self._is_up_to_date(source, group):
+            if was_served or source.breaks != breaks or not self._is_up_to_date(source, group):
                 await asyncio.wait([change], timeout=seconds)
             if change.done():
                 break
-            if source.breaks != breaks or not self._is_up_to_date(source, group):
+            if was_served or source.breaks != breaks or not self._is_up_to_date(source, group):
                 return False
             # Without a timer: an operator at rest, which waits for half a dozen kinds, would wake up several times a second.
             await asyncio.wait([change, self._until_break()], return_when=asyncio.FIRST_COMPLETED)

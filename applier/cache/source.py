@@ -28,6 +28,7 @@ waited for, as while the conversion webhook of its definition is away."""
 
 TOO_LARGE = "ResourceVersionTooLarge"
 YIELD_EVERY = 256  # events after which a busy stream yields to other tasks
+LOADING = 120.0  # seconds for which a kind that was served is asked for again: a server that has just started may not have loaded it
 LONG_LIVED = 30.0  # seconds after which the end of a stream counts as normal, so that it is reopened without back-off
 
 
@@ -59,8 +60,9 @@ class Reflector:
         self.lists = self.streams = self.events = 0
         # How often a stream has ended, except by silence or on our request: the server that answers the next one may be another.
         self.breaks = 0
-        self.until_defined: Callable[[str, float], Awaitable[bool]] | None = None  # for a definition of a group: see `DefinitionWatch`
+        self.until_defined: Callable[[str, float, bool], Awaitable[bool]] | None = None  # for a definition of a group: see `DefinitionWatch`
         self._is_served: bool | None = None  # None until the server has answered
+        self._served_until = float("-inf")  # on the loop's clock
         self._deadline: asyncio.Timeout | None = None  # of the open stream
         self._opened = float("inf")  # when the server accepted that stream
         self._is_refreshing = False  # the open stream is to be closed, for one that begins with the current state
@@ -138,8 +140,10 @@ class Reflector:
         """Waits before the next try; for a kind that is not served, until a definition changes."""
         if self.until_defined is None or not isinstance(self.error, UnknownKind):
             await asyncio.sleep(seconds)
-        elif await self.until_defined(self.query.kind.group, seconds):
-            self._backoff.reset()
+        else:
+            was_served = asyncio.get_running_loop().time() - self._served_until < LOADING
+            if await self.until_defined(self.query.kind.group, seconds, was_served):
+                self._backoff.reset()
 
     def _delay_after_end(self) -> float:
         """Returns the seconds to wait after a stream has ended without an error: 0, unless short streams end repeatedly."""
@@ -289,6 +293,8 @@ class Reflector:
         """Notifies of a kind that becomes served or unserved; the first observation does not count."""
         has_changed = self._is_served not in (None, is_served)
         self._is_served = is_served
+        if has_changed and not is_served:
+            self._served_until = asyncio.get_running_loop().time()
         if has_changed and self.when_served is not None:
             self.when_served()
 

@@ -9,7 +9,7 @@ import pytest
 
 from applier.cache import Query
 from applier.cluster import Resource, WatchEvent, WrappedCluster
-from applier.errors import ApiError, Forbidden, Unreachable
+from applier.errors import ApiError, Forbidden, UnknownKind, Unreachable
 from applier.ref import Kind, Manifest
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time
@@ -28,10 +28,13 @@ class Asked(WrappedCluster):
         self.times: list[float] = []
         self.watched: list[Resource] = []
         self.refuses = refuses
+        self.is_loading = False
 
     async def resource(self, kind: Kind) -> Resource:
         if kind == ORDER:
             self.times.append(asyncio.get_running_loop().time())
+            if self.is_loading:
+                raise UnknownKind("the server serves no Order of shop.example/v1")
         return await super().resource(kind)
 
     def watch(self, resource: Resource, *arguments: Any, **options: Any) -> Any:
@@ -136,6 +139,37 @@ async def test_it_is_asked_for_after_the_server_was_away_for_it_may_be_a_newer_o
         memory.end_watches(Unreachable("the connection was reset"))
         await asyncio.sleep(60)
         assert len(cluster.times) > before
+
+
+@in_virtual_time
+async def test_it_is_known_again_soon_after_a_server_has_started_and_loads_what_is_defined() -> None:
+    memory = MemoryCluster()
+    memory.seed(definition())
+    cluster = Asked(memory)
+    async with optional(cluster) as cache:
+        await asyncio.sleep(HOUR)
+        cluster.is_loading = True
+        memory.end_watches(Unreachable("the connection was reset"))
+        await asyncio.sleep(20)
+        assert cache.unserved() == {ORDER}
+        cluster.is_loading = False
+        await asyncio.sleep(30)
+        assert cache.unserved() == set()
+
+
+@in_virtual_time
+async def test_it_is_not_asked_for_any_more_once_it_has_not_been_served_for_minutes() -> None:
+    memory = MemoryCluster()
+    memory.seed(definition())
+    cluster = Asked(memory)
+    async with optional(cluster):
+        await asyncio.sleep(HOUR)
+        cluster.is_loading = True
+        memory.end_watches(Unreachable("the connection was reset"))
+        await asyncio.sleep(300)
+        before = len(cluster.times)
+        await asyncio.sleep(HOUR)
+        assert len(cluster.times) == before
 
 
 @pytest.mark.parametrize("refuses", [Forbidden(403, "Forbidden", "no")])
