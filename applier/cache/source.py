@@ -60,7 +60,7 @@ class Reflector:
         self.lists = self.streams = self.events = 0
         # How often a stream has ended, except by silence or on our request: the server that answers the next one may be another.
         self.breaks = 0
-        self.until_defined: Callable[[str, float, bool], Awaitable[bool]] | None = None  # for a definition of a group: see `DefinitionWatch`
+        self.until_defined: Callable[[str, float, bool], Awaitable[bool]] | None = None  # for a definition: see `DefinitionWatch`
         self._is_served: bool | None = None  # None until the server has answered
         self._served_until = float("-inf")  # on the loop's clock
         self._deadline: asyncio.Timeout | None = None  # of the open stream
