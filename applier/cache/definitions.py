@@ -38,13 +38,17 @@ class DefinitionWatch:
         """
         source = self._source or self._start()
         change, breaks = self._next_changes.setdefault(group, _future()), source.breaks
+
+        def is_doubtful() -> bool:
+            return was_served or source.breaks != breaks or not self._is_up_to_date(source, group)
+
         while not change.done():
             # Not `wait_for`: before Python 3.12 it loses a cancellation that coincides with the change, and the task never ends.
-            if was_served or source.breaks != breaks or not self._is_up_to_date(source, group):
+            if is_doubtful():
                 await asyncio.wait([change], timeout=seconds)
             if change.done():
                 break
-            if was_served or source.breaks != breaks or not self._is_up_to_date(source, group):
+            if is_doubtful():
                 return False
             # Without a timer: an operator at rest, which waits for half a dozen kinds, would wake up several times a second.
             await asyncio.wait([change, self._until_break()], return_when=asyncio.FIRST_COMPLETED)

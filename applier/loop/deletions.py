@@ -139,7 +139,7 @@ class DeletionWriter:
             if changed := [ref for ref in unit if _is_change(marks[ref].error)]:
                 view.doubt(ref[:2] for ref in changed)
             cause = NotSynced(CHANGED) if changed else _obstacle([marks[ref] for ref in unit], view)
-            held = [ref for ref in unit if cause and (changed or marks[ref].error is not cause)]
+            held = [ref for ref in unit if cause and marks[ref].error is not cause]  # the one that has failed itself is told as such
             outcomes += [self._held(steps[ref], None, cause) for ref in held]
             due += [ref for ref in unit if ref not in held]
 
