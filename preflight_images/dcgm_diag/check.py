@@ -20,6 +20,7 @@ from preflight_images.shared.outcome import (
     RecommendedAction,
     UnreadableOutput,
 )
+from preflight_images.shared.run import deferred_sigterm
 from preflight_images.shared.settings import CheckSettings, required, whole
 
 NAME = "dcgm-diag"
@@ -148,17 +149,24 @@ def execute(command: Sequence[str], timeout: float) -> ProcessResult:
 
     One that is asked has the engine stop; else that would go on diagnosing for nobody, and reject whoever comes next.
     """
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace") as process:
-        try:
-            out, err = process.communicate(timeout=max(0.0, timeout))
-        except BaseException:  # including the termination of the check itself
-            process.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                process.communicate(timeout=TO_STOP)
-            process.kill()
-            raise
+    process = None
+    try:
+        with deferred_sigterm():  # one that arrives in the middle of a start would leave a program that nobody knows
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+        out, err = process.communicate(timeout=max(0.0, timeout))
+    except BaseException:  # including the termination of the check itself
+        if process is not None:
+            _stop(process)
+        raise
     return ProcessResult(process.returncode & 0xFF, out, err)
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    with process:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=TO_STOP)
+        process.kill()
 
 
 def first_line(ended: ProcessResult) -> str:

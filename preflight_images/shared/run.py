@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -65,6 +66,19 @@ def main(name: str, check: Check) -> NoReturn:
 
 def _end(number: int, _: FrameType | None) -> NoReturn:
     sys.exit(128 + number)
+
+
+@contextmanager
+def deferred_sigterm() -> Iterator[None]:
+    """Has a SIGTERM that arrives in the block take effect at its end."""
+    arrived: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: arrived.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if arrived:
+            signal.raise_signal(signal.SIGTERM)
 
 
 def run(name: str, check: Check, environment: Mapping[str, str], clock: Clock = time) -> int:

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,16 @@ from preflight_images.dcgm_diag.check import execute
 from preflight_images.shared.run import main
 main("test", lambda *_: execute(("sh", "-c", sys.argv[1]), 3600))
 """
+IN_THE_MIDDLE_OF_A_START = """
+import os, pathlib, signal, subprocess, sys, time
+class Slow(subprocess.Popen):
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        while not pathlib.Path(sys.argv[2]).exists():
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGTERM)
+subprocess.Popen = Slow
+"""
 PATIENCE = 120.0
 
 
@@ -32,17 +43,30 @@ def wait_for(path: Path) -> None:
         time.sleep(0.05)
 
 
-def test_a_check_that_is_ended_has_the_diagnostic_stop(tmp_path: Path) -> None:
+@contextmanager
+def checking(program: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs a check with a diagnostic that never ends by itself."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NODE_NAME": "n"}
-    command = [sys.executable, "-c", CHECK, DIAGNOSES.format(folder=tmp_path)]
+    command = [sys.executable, "-c", program, DIAGNOSES.format(folder=folder), str(folder / "started")]
     with subprocess.Popen(command, env=environment, start_new_session=True) as check:
         try:
-            wait_for(tmp_path / "started")
-            check.send_signal(signal.SIGTERM)
-            assert check.wait(PATIENCE) == 128 + signal.SIGTERM
+            yield check
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(check.pid, signal.SIGKILL)
+
+
+def test_a_check_that_is_ended_has_the_diagnostic_stop(tmp_path: Path) -> None:
+    with checking(CHECK, tmp_path) as check:
+        wait_for(tmp_path / "started")
+        check.send_signal(signal.SIGTERM)
+        assert check.wait(PATIENCE) == 128 + signal.SIGTERM
+    assert (tmp_path / "stopped").exists()
+
+
+def test_a_check_that_is_ended_while_it_starts_the_diagnostic_has_it_stop(tmp_path: Path) -> None:
+    with checking(IN_THE_MIDDLE_OF_A_START + CHECK, tmp_path) as check:
+        assert check.wait(PATIENCE) == 128 + signal.SIGTERM
     assert (tmp_path / "stopped").exists()
 
 
