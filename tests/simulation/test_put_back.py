@@ -162,10 +162,16 @@ FAULTS = {
     ),
     "an update ends though its last pod is not ready": Fault(ends_early, unchanged, [Edit("second", (0,)), Pass(30), Tick()]),
     "a clique that is scaled out again is restarted for its night at zero": Fault(
-        breach_goes_on, without_comeback, [Scale("clique", 0), Pass(30), Tick(), Night(), Scale("clique", 2), Pass(30)]
+        breach_goes_on,
+        without_comeback,
+        [Scale("clique", 0), Pass(30), Tick(), Night(), Scale("clique", 2), Pass(30)],
+        drawn.edited_schedule,
     ),
     "a group that is scaled out again restarts what served": Fault(
-        breach_goes_on, without_comeback, [Scale("group", 0), Pass(30), Tick(), Night(), Scale("group", 2), Pass(30)]
+        breach_goes_on,
+        without_comeback,
+        [Scale("group", 0), Pass(30), Tick(), Night(), Scale("group", 2), Pass(30)],
+        drawn.edited_schedule,
     ),
     "an update takes the last pod that serves": Fault(
         takes_the_last, unchanged, [Lose(0), Lose(0), Edit("nowhere", (0,)), Proceed(3)], drawn.edited_schedule
