@@ -26,6 +26,7 @@ class Namespace:
         self._generations = deque[tuple[float, str]]()
         self._lost = deque[tuple[float, Manifest]]()
         self._ready_since: dict[str, float] = {}
+        self._collected = set[str]()
 
     # What the invariants ask.
 
@@ -73,7 +74,7 @@ class Namespace:
                 if self._is_about(write, name, answer):
                     yield name, self._leaving(write, name, answer)
         elif write.subresource in WHOLE and write.answer.get("kind") == write.kind:
-            yield write.name, None if _is_gone(write.answer) else write.answer
+            yield write.name, None if _is_gone(write.answer) else self._with_end(write)
         elif (old := self._objects.get(write.kind, {}).get(write.name)) is not None:
             if write.subresource == SCALE:
                 yield write.name, {**old, "spec": {**old["spec"], "replicas": write.answer["spec"].get("replicas", 0)}}
@@ -90,8 +91,14 @@ class Namespace:
         """What is left of an object that was asked to go: nothing, or an object that waits for its end."""
         if write.verb == DELETE_ALL:  # the items are as they were before
             old = self._objects.get(write.kind, {}).get(name)
+            self._collected.add(_uid(old))
             return old and _terminating(old, write)
         return answer if answer.get("kind") == write.kind and is_terminating(answer) and not _is_gone(answer) else None
+
+    def _with_end(self, write: Write) -> Manifest:
+        """The answer to a write, terminating if all of its kind were asked to go: they go one by one, and some are written meanwhile."""
+        is_collected = _uid(write.answer) in self._collected and not is_terminating(write.answer)
+        return _terminating(write.answer, write) if is_collected else write.answer
 
     def _note(self, old: Manifest | None, new: Manifest | None, *, is_by_operator: bool) -> None:
         """Keeps what an operator may not know yet."""

@@ -80,6 +80,12 @@ def test_all_pods_of_a_namespace_that_goes_are_terminating(tmp_path: Path) -> No
     assert [is_terminating(one) for one in state.all(POD)] == [True, True]
 
 
+def test_what_is_written_while_all_of_its_kind_go_one_by_one_goes_all_the_same(tmp_path: Path) -> None:
+    items = {"kind": "PodList", "metadata": {"resourceVersion": "3"}, "items": [pod(1)]}
+    state = replayed(tmp_path, line("create", pod(1)), line("deletecollection", pod(3), items), line("patch", pod(4), subresource="status"))
+    assert [is_terminating(one) for one in state.all(POD)] == [True]
+
+
 def test_the_deletion_of_an_older_object_leaves_the_one_that_has_its_name_now(tmp_path: Path) -> None:
     answer = {"kind": "Status", "metadata": {}, "details": {"uid": "another-uid"}}
     state = replayed(tmp_path, line("create", clique(1, 2)), line("delete", clique(1, 2), answer))
