@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from applier.ref import Manifest
+from grove_cli.queries.rollout.edits import restart
 from tests.model.sets import clique, group, pcs
+from tests.simulation.sets import image
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import CLIQUE, GROUP
 
@@ -22,6 +24,10 @@ def declare_units(manifest: Manifest) -> None:
     manifest["spec"]["template"]["podCliqueScalingGroups"][0]["replicas"] = 4
 
 
+def declare_size(manifest: Manifest) -> None:
+    manifest["spec"]["template"]["cliques"][1]["spec"]["replicas"] = 3
+
+
 EDITS: dict[str, tuple[Callable[[Manifest], None], str]] = {
     "pods": (
         declare_pods,
@@ -32,6 +38,11 @@ EDITS: dict[str, tuple[Callable[[Manifest], None], str]] = {
         declare_units,
         "ReplicasKept: Keeping 2 replicas, although the set declares 4 now: that counts for new scaling groups only; "
         "kubectl scale podcliquescalinggroup demo-0-sg --replicas=4",
+    ),
+    "pods of a unit": (
+        declare_size,
+        "ReplicasKept: Keeping 2 pods of clique unit, although the set declares 3 now: pods know how many they are, so that counts in a "
+        "replica that is created or updated; grove rollout restart demo",
     ),
 }
 
@@ -82,3 +93,21 @@ def test_what_an_autoscaler_scales_is_not_told_to_people() -> None:
     simulation.edit(declare_units)
     simulation.settle()
     assert told(simulation) == []
+
+
+def test_a_number_of_pods_that_an_update_brings_is_not_told_to_be_kept() -> None:
+    simulation = running(GROUPED)
+    simulation.edit(declare_size, image("second", 0, 1))
+    simulation.settle()
+    assert told(simulation) == []
+    assert [one["spec"]["replicas"] for one in simulation.world.all(CLIQUE)] == [3, 3, 3]
+
+
+def test_a_restart_brings_the_number_of_pods_that_was_kept() -> None:
+    simulation = running(GROUPED)
+    simulation.edit(declare_size)
+    simulation.settle()
+    simulation.edit(lambda pcs: pcs.update(restart(pcs, simulation.loop.time()).applied_to(pcs)))
+    simulation.settle()
+    assert [one["spec"]["replicas"] for one in simulation.world.all(CLIQUE)] == [3, 3, 3]
+    assert len(told(simulation)) == 1
