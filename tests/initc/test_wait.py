@@ -43,7 +43,7 @@ class Waiting:
 async def test_what_is_there_already_is_not_waited_for(cluster: MemoryCluster) -> None:
     cluster.seed(pod("r-1", "router"))
     waiting = Waiting(cluster, {"router": 1})
-    await asyncio.wait_for(waiting.task, 5)
+    await asyncio.wait_for(waiting.task, 60)
     assert waiting.said == []
 
 
@@ -55,7 +55,7 @@ async def test_it_goes_on_as_soon_as_the_last_pod_is_ready(cluster: MemoryCluste
     await waiting.settle()
     assert not waiting.task.done()
     cluster.seed(pod("r-2", "router"))
-    await asyncio.wait_for(waiting.task, 5)
+    await asyncio.wait_for(waiting.task, 60)
     assert waiting.said == ["waiting for router (0 of 2 ready)", "waiting for router (1 of 2 ready)"]
 
 
@@ -75,7 +75,7 @@ async def test_a_refusal_or_an_outage_is_said_and_tried_again(cluster: MemoryClu
     while cluster.faults[0].left:
         await asyncio.sleep(0)
     cluster.seed(pod("r-1", "router"))
-    await asyncio.wait_for(waiting.task, 20)
+    await asyncio.wait_for(waiting.task, 60)
     assert [line for line in waiting.said if "retrying" in line] == [f"cannot read the pods of ml/{GANG}; retrying: {error}"] * 2
 
 
@@ -119,11 +119,11 @@ async def test_a_token_that_is_not_there_yet_is_awaited(cluster: MemoryCluster) 
         yield answer
 
     cluster.seed(pod("r-1", "router"))
-    await asyncio.wait_for(connected(connect, lambda it: wait_for(Parents({"router": 1}), it, "ml", GANG, said.append), said.append), 5)
+    await asyncio.wait_for(connected(connect, lambda it: wait_for(Parents({"router": 1}), it, "ml", GANG, said.append), said.append), 60)
     assert (said, answers) == (["cannot log in; retrying: no token"] * 2, [])
 
 
 async def test_only_the_pods_of_the_gang_are_asked_for(cluster: MemoryCluster) -> None:
     cluster.seed(pod("r-1", "router"))
-    await asyncio.wait_for(Waiting(cluster, {"router": 1}).task, 5)
+    await asyncio.wait_for(Waiting(cluster, {"router": 1}).task, 60)
     assert set(cluster.requests) <= {("list", "pods"), ("watch", "pods")}

@@ -24,7 +24,7 @@ from .test_gang_controller import world
 
 pytestmark = needs_openssl
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from grove_operator.webhooks.review import Reviewer
 
 from .conftest import Manifest, asked
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Witness(ObjectList):

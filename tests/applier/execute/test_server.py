@@ -253,7 +253,7 @@ async def test_a_denial_by_admission_is_told_in_one_line(control_plane: ControlP
         }
         try:
             assert "failed" not in await shop.apply(Desired(policy), Desired(binding))
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while "failed" not in await shop.apply(shop.desired("bad"), dry_run=True):
                     await asyncio.sleep(0.2)  # the server takes a moment to heed a new policy, and says nowhere when it does
             assert await shop.apply(shop.desired("bad"), shop.desired("good")) == "bad=failed good=created"

@@ -18,7 +18,7 @@ from applier.testing.virtual_time import in_virtual_time
 
 from .lab import Lab, config_map, desired, lab, loops_running, ref, some
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Slow:

@@ -20,7 +20,7 @@ from applier.testing.memory import MemoryCluster
 NAMED = Ref("coordination.k8s.io", "Lease", "default", "main")
 TIMING = Timing(duration=30.0, renew=20.0, retry=0.02)
 """Renewed often, and held for long: no test depends on how busy the machine is."""
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def in_loop(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:

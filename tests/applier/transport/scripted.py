@@ -21,7 +21,7 @@ SECRETS = Resource(Kind("", "v1", "Secret"), "secrets", True)
 DEPLOYMENTS = Resource(Kind("apps", "v1", "Deployment"), "deployments", True)
 NAMESPACES = Resource(Kind("", "v1", "Namespace"), "namespaces", False)
 
-HASTY = Retries(first=0.001, longest=0.002, timeout=5.0, stall=5.0)
+HASTY = Retries(first=0.001, longest=0.002, timeout=30.0, stall=30.0)
 """Waits next to nothing between tries."""
 
 

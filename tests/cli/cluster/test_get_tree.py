@@ -156,7 +156,7 @@ def drawn(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[list[s
 
 async def next_with(drawn: asyncio.Queue[list[str]], name: str, *, there: bool) -> None:
     """Comes back once a tree was drawn in which a name is, or is not."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (name in await drawn.get()) is not there:
             pass
 
@@ -213,7 +213,7 @@ async def test_watching_ends_when_the_object_is_gone(bench: Bench, drawn: asynci
     sets = await bench.cluster.resource(Kind("grove.io", "v1alpha1", "PodCliqueSet"))
     await bench.cluster.delete(sets, "shop", "qwen", uid="uid-qwen")
     with pytest.raises(NoSuchObject):
-        await asyncio.wait_for(task, 20)
+        await asyncio.wait_for(task, 60)
 
 
 TALL = "PodCliqueSet qwen\n" + "".join(f"├── Pod {number}\n" for number in range(40)) + "\n7 of 41 ready\nnot read: nodes\n"

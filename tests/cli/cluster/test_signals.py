@@ -62,6 +62,6 @@ def test_a_credential_plugin_that_hangs_ends_with_us(words: tuple[str, ...], num
         time.sleep(0.01)
     plugin = int((tmp_path / "pid").read_text())
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (code, b"", b"")
     assert not alive(plugin)
