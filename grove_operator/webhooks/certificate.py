@@ -41,13 +41,13 @@ class ServedCertificate:
         # A context holds one certificate per type of key, so that loading one of another type would leave the old one in use.
         self.tls.sni_callback = self._choose
 
-    def show(self, certificate: bytes, key: bytes, label: str = "the certificate") -> None:
+    def show(self, certificate: bytes, key: bytes) -> None:
         """Uses a certificate chain and its key, as PEM. Raises `NoCertificate` if they are invalid, and keeps the old one then."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         try:
             load_pair(context, certificate, key)
         except ssl.SSLError as error:
-            raise NoCertificate(f"{label}: not a certificate that matches its key ({error.reason or 'nothing in PEM'})") from None
+            raise NoCertificate(f"not a certificate that matches its key ({error.reason or 'nothing in PEM'})") from None
         self._newest = context
 
     def _choose(self, connection: ssl.SSLObject, _name: Any, _context: ssl.SSLContext) -> int | None:
@@ -98,10 +98,12 @@ class CertificateFiles:
     def _load(self) -> None:
         try:
             chain, key = (file.read_bytes() for file in self._files)
+            self._shown.show(chain, key)
         except OSError as error:
             why = (error.strerror or str(error)).lower()
             raise NoCertificate(f"{' and '.join(map(str, self._files))} are needed: {why}") from None
-        self._shown.show(chain, key, str(self._files[0]))
+        except NoCertificate as error:
+            raise NoCertificate(f"{self._files[0]}: {error}") from None
         self._chain = chain
 
     def _judge(self, log: Log) -> None:
