@@ -74,6 +74,11 @@ class View:
         self._cache: WatchCache | FrozenCache = cache
         self._staleness: list[str] = []
 
+    @property
+    def is_frozen(self) -> bool:
+        """Reports whether another thread may read it."""
+        return self._cache is not self._live
+
     def freeze(self) -> None:
         """Shows everything as it is now, also to another thread, until `thaw`."""
         self._cache = FrozenCache(self._live)

@@ -113,7 +113,6 @@ class Operator:
             on_begin=lambda: recall_former_pods(self.cache),
             partial=True,
             is_large=self._large.is_large,
-            aside=self._desired_aside,
         )
 
     async def run(self) -> None:
@@ -141,15 +140,9 @@ class Operator:
         self.recorder.finish(result)
         self._on_result(result)
 
-    def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
+    async def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
         self._on_evaluate(key)
-        desired = self._state.desired(view, key)
-        self._large.note(key, desired)
-        return desired
-
-    async def _desired_aside(self, view: View, key: Key) -> Graph | Gone | Hold:
-        self._on_evaluate(key)
-        desired = await self._state.aside(view, key, self._thread)
+        desired = await self._state.desired(view, key, self._thread if view.is_frozen else None)
         self._large.note(key, desired)
         return desired
 
