@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from applier.cluster import Cluster, Resource
 from applier.errors import ApiError, ApplierError, Cause, Forbidden, Invalid
-from applier.ref import Kind
+from applier.ref import POD
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
@@ -33,7 +33,6 @@ from grove_operator.webhooks.effects import CLUSTER_KINDS
 from grove_operator.webhooks.share import Share
 
 Mode = Literal["warn", "deny", "off"]
-POD = Kind("", "v1", "Pod")
 CODE = "admission/pod-refused"
 AT_ONCE = 16
 """Concurrent trials, of all sets together."""
