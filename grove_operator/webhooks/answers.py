@@ -176,8 +176,8 @@ class Answers:
         reviewer, request = self._reviewer(), read_request(review)
         findings = reviewer.findings(request) if request.is_validated else []
         if self._trial and request.is_validated and request.object["kind"] == SET_KIND and not has_errors(findings):
-            context, settings = reviewer.context, reviewer.settings(request)
-            findings += await self._trial.findings(request.old, request.object, context, settings, reviewer.config, reviewer.view)
+            settings = reviewer.settings(request)
+            findings += await self._trial.findings(request.old, request.object, reviewer.context, settings, reviewer.view)
         return reviewer.conclude(request, findings)
 
     async def scale(self, review: Any, _: int = 0) -> Manifest:

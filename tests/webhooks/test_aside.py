@@ -63,7 +63,7 @@ async def test_a_large_review_has_the_same_answer(minimum: int, judge: Reviewer,
 
 async def test_what_exists_is_read_by_the_event_loop_alone(judge: Reviewer, workload: Manifest) -> None:
     threads = set[str]()
-    await Answers(lambda: Reviewer(judge.context, None, Witness(threads))).validate(asked("CREATE", workload), LARGE)
+    await Answers(lambda: Reviewer(judge.context, Witness(threads))).validate(asked("CREATE", workload), LARGE)
     assert threads == {threading.current_thread().name}
 
 
