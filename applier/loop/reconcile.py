@@ -172,11 +172,8 @@ class Reconciler(Generic[K]):
         planning = partial(plan, graph, view, schemas, intent, unserved=view.unserved(), decide_step=decisions.step_for)
         if self._aside is None or len(graph.objects) < LARGE:
             return planning()
-        view.freeze()
-        try:
+        with view.frozen():
             return await self._aside(planning)
-        finally:
-            view.thaw()
 
     def _options(self, key: K, overridden: Collection[Ref]) -> ExecuteOptions:
         return ExecuteOptions(

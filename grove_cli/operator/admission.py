@@ -145,7 +145,8 @@ def _webhooks(session: Session, context: StepContext, cache: WatchCache, log: Lo
         log.line(text, "error")
 
     def reviewer() -> Reviewer:
-        return Reviewer(reviewed(), LiveObjects(View(cache)), preview, operator)
+        view = View(cache)
+        return Reviewer(reviewed(), LiveObjects(view), preview, operator, view.frozen)
 
     answers = Answers(reviewer, PodTrial(session.cluster, trial_options(config), Share(traffic=traffic)), traffic)
     background = []

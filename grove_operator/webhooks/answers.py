@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectReader
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_operator.install.webhook_configurations import (
     AUTHORIZE,
     DEFAULT_SETS,
@@ -45,10 +45,7 @@ class Overdue(Exception):
 
 
 class Aside:
-    """Runs the work of large reviews one after the other.
-
-    What exists is read by the event loop, which changes it. Above `longest` seconds a review is given up before its next rule.
-    """
+    """Runs the work of large reviews one after the other. Above `longest` seconds a review is given up before its next rule."""
 
     def __init__(self, longest: float = MAX_SECONDS) -> None:
         self._longest = longest
@@ -58,12 +55,11 @@ class Aside:
     async def run(self, reviewer: Reviewer, work: Callable[[Reviewer], T]) -> T:
         """Returns the result of `work`, which gets the reviewer without the preview of effects. Raises `Overdue`, and what it raises."""
         until = time.monotonic() + self._longest
-        loop = asyncio.get_running_loop()
-        view = _OfLoop(reviewer.view, loop, until) if reviewer.view is not None else None
-        beside = replace(reviewer, context=self._thread.context_of(reviewer.context), view=view, preview=None)
+        beside = replace(reviewer, context=self._thread.context_of(reviewer.context), preview=None)
         try:
-            async with asyncio.timeout(self._longest):
-                return await self._thread.run(partial(self._until, until, partial(work, beside)))
+            with reviewer.frozen():
+                async with asyncio.timeout(self._longest):
+                    return await self._thread.run(partial(self._until, until, partial(work, beside)))
         except TimeoutError:
             raise Overdue from None
 
@@ -85,38 +81,6 @@ class _Deadline(CostBudget):
         if time.monotonic() > self.until:
             raise Overdue
         super().start(results)
-
-
-class _OfLoop:
-    """Answers questions about what exists for another thread, each within the event loop (see `ObjectReader`)."""
-
-    def __init__(self, view: ObjectReader, loop: asyncio.AbstractEventLoop, until: float) -> None:
-        self._view, self._loop, self._until = view, loop, until
-
-    def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        return self._ask(lambda: self._view.get(group, kind, namespace, name))
-
-    def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        return self._ask(lambda: self._view.by_owner(group, kind, owner))
-
-    def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        return self._ask(lambda: self._view.deleted(group, kind, owner))
-
-    def deleted_names(self, group: str, kind: str, owner: ObjectRef) -> list[str]:
-        return self._ask(lambda: self._view.deleted_names(group, kind, owner))
-
-    def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        return self._ask(lambda: self._view.by_label(group, kind, key, value, namespace))
-
-    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
-        return self._ask(lambda: self._view.changes(group, kind, key, value, namespace, since))
-
-    def _ask(self, question: Callable[[], T]) -> T:
-        async def answer() -> T:
-            return question()
-
-        # With a limit, since a loop that has ended answers nobody, and a process waits for its threads.
-        return asyncio.run_coroutine_threadsafe(answer(), self._loop).result(max(0.0, self._until - time.monotonic()))
 
 
 OVERDUE = Diagnostic(

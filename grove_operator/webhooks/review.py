@@ -5,7 +5,8 @@ It reads existing objects from a cache and sends no requests, so that a review t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -68,14 +69,15 @@ class AdmissionRequest:
 class Reviewer:
     """Reviews requests by rules, configuration and existing objects.
 
-    `view` has the existing objects. With `preview` the warnings include the effects of an edit. `operator` is the user name of the operator
-    itself.
+    `view` has the existing objects; while `frozen` is entered it shows those of then, also to another thread. With `preview` the warnings
+    include the effects of an edit. `operator` is the user name of the operator itself.
     """
 
     context: StepContext
     view: ObjectReader | None = None
     preview: EffectsPreview | None = None
     operator: str = ""
+    frozen: Callable[[], AbstractContextManager[object]] = nullcontext
 
     def validate(self, review: Any) -> Manifest:
         """Validates an AdmissionReview, and reports all errors and warnings at once. Raises `NoReview`."""
