@@ -152,7 +152,7 @@ def _webhooks(session: Session, context: StepContext, cache: WatchCache, log: Lo
     background = []
     if config["admission"]["mnnvlWebhooks"]:
         adoption = DomainAdoption(session.cluster, reviewed, log_error)
-        answers.serve_domains(DomainWebhooks(session.cluster), adoption.view)
+        answers.serve_domains(DomainWebhooks(session.cluster, adoption.view))
         background.append(adoption.run)
     serving = serving_of(config, namespace, folder=cert_dir, port=port)
     return RunningWebhooks(session.cluster, answers.by_path(), serving, session.clock, log_error, log.line, background)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -13,7 +13,6 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_operator.install.webhook_configurations import (
     AUTHORIZE,
     DEFAULT_SETS,
@@ -96,23 +95,17 @@ class Answers:
         self._aside = Aside()
         self._domain_handlers: dict[str, Answer] = {}
 
-    def serve_domains(self, domains: DomainWebhooks, view: Callable[[], ObjectReader]) -> None:
-        """Adds the webhooks for PodCliques and PodGangs of other controllers; `view` returns the existing domains."""
+    def serve_domains(self, domains: DomainWebhooks) -> None:
+        """Adds the webhooks for PodCliques and PodGangs of other controllers."""
 
-        async def podclique(review: Any, _: int = 0) -> Manifest:
-            reviewer, request = self._reviewer(), read_request(review)
-            return await domains.podclique(request, reviewer.context, reviewer.settings(request))
+        def handler(admit: Callable[[AdmissionRequest, Reviewer], Awaitable[Manifest]]) -> Answer:
+            return lambda review, _: admit(read_request(review), self._reviewer())
 
-        async def validate(review: Any, _: int = 0) -> Manifest:
-            reviewer, request = self._reviewer(), read_request(review)
-            return domains.validate(request, reviewer.context, reviewer.settings(request))
-
-        async def podgang(review: Any, _: int = 0) -> Manifest:
-            reviewer, request = self._reviewer(), read_request(review)
-            return domains.podgang(request, reviewer.context, reviewer.settings(request), view())
-
-        paths = MNNVL_POD_CLIQUES.path, VALIDATE_MNNVL_POD_CLIQUES.path, MNNVL_POD_GANGS.path
-        self._domain_handlers = dict(zip(paths, (podclique, validate, podgang), strict=True))
+        self._domain_handlers = {
+            MNNVL_POD_CLIQUES.path: handler(domains.podclique),
+            VALIDATE_MNNVL_POD_CLIQUES.path: handler(domains.validate),
+            MNNVL_POD_GANGS.path: handler(domains.podgang),
+        }
 
     def by_path(self) -> Mapping[str, Answer]:
         """Returns the handlers by path."""
