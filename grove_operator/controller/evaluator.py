@@ -29,13 +29,11 @@ from grove_operator.controller.stalled_condition import (
     StallTracker,
     current_status,
     hold_message,
-    set_key,
     stalled_condition,
     stalled_event,
 )
-from grove_operator.controller.statuses import StatusDebounce, status_writes
+from grove_operator.controller.statuses import StatusDebounce, live_of, status_writes
 from grove_operator.worker_thread import WorkerThread
-from kube_objects.manifest import group_of
 
 Clock = Callable[[], float]
 Record = Callable[[StepFunction, ObjectReader, Key, float, StepContext], StepResult | StepGone | StepHold]
@@ -147,11 +145,11 @@ class Evaluator:
         """Records which objects the server rejected, so that the next evaluations report it on their owners and on the set."""
         if self._stalls.observe(result, self._clock()):
             self._enqueue(result.key)
-            self._enqueue(set_key(result.key))
+            self._enqueue(result.key.whole)
 
     def _enqueue_set(self, key: Key, is_changed: bool) -> None:
         if is_changed and key.replica is not None:
-            self._enqueue(set_key(key))
+            self._enqueue(key.whole)
 
     def _hold(self, key: Key, outcome: StepHold, objects: LiveObjects, now: float, requeue_after: float | None = None) -> Hold:
         """Holds a key. A hold of a set is reported at once, that of a replica by the next evaluation of its set.
@@ -260,11 +258,9 @@ def _refusals(result: StepResult, refused: Mapping[Ref, str]) -> dict[ObjectRef,
 
 
 def _of_live(results: Iterable[R], objects: LiveObjects) -> Iterator[tuple[R, ObjectReference]]:
-    """Yields each result whose object exists, with a reference to it. A later object of the same name has another UID and is left out."""
+    """Yields each result whose object exists, with a reference to it."""
     for result in results:
-        of = result.of
-        live = objects.get(group_of(of.api_version), of.kind, of.namespace, of.name)
-        if live is not None and live["metadata"].get("uid") == of.uid:
+        if (live := live_of(result.of, objects)) is not None:
             yield result, ObjectReference.of(live)
 
 
