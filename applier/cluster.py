@@ -77,7 +77,8 @@ class Cluster(Protocol):
     ) -> AsyncGenerator[WatchEvent, None]:
         """Yields the changes since a version, until the server ends the stream. `initial` requests the state first (watch-list).
 
-        Raises `Expired` if the version is too old and `Unreachable` if the stream breaks or stalls.
+        Raises `Invalid` if the server does not support that; `Expired` if the version is too old, `Unreachable` if the stream breaks or
+        stalls.
         """
 
     def lines(

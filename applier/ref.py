@@ -43,6 +43,7 @@ NAMESPACE: GroupKind = ("", "Namespace")
 DEFINITION: GroupKind = ("apiextensions.k8s.io", "CustomResourceDefinition")
 DEFINITION_KIND = Kind(DEFINITION[0], "v1", DEFINITION[1])
 """The kind of CRDs, in the version that is requested."""
+POD, EVENT, SECRET, CONFIG_MAP, NAMESPACE_KIND = (Kind("", "v1", kind) for kind in ("Pod", "Event", "Secret", "ConfigMap", "Namespace"))
 
 
 class Ref(NamedTuple):

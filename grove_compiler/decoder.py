@@ -215,8 +215,7 @@ class Decoder:
                 self._add(entry.document, path, "input/declared-twice", message, (entry, other), type="Duplicate value")
 
     def _add(self, document: Document, path: FieldPath, code: str, message: str, about: Sequence[Decoded] = (), **more: Any) -> Diagnostic:
-        line, column = document.place(path)
-        finding = Diagnostic(code, more.pop("severity", "error"), message, render(path), document.file, line, column, **more)
+        finding = document.finding(code, message, path, **more)
         self.report(finding, *about)
         return finding
 

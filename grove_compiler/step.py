@@ -54,6 +54,11 @@ class Key(NamedTuple):
     name: str
     replica: int | None = None
 
+    @property
+    def whole(self) -> Key:
+        """The key of the set that a replica belongs to; any other key itself."""
+        return self._replace(replica=None)
+
     def __str__(self) -> str:
         name = f"{self.kind}/{self.namespace}/{self.name}" if self.namespace else f"{self.kind}/{self.name}"
         return name if self.replica is None else f"{name}[{self.replica}]"

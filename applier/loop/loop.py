@@ -32,8 +32,7 @@ from applier.outcome import Action, Obstacle, Outcome
 from applier.ref import Manifest, Ref
 
 K = TypeVar("K", bound=Hashable)
-Desire = Callable[[View, K], Graph | Gone | Hold]
-DesireAside = Callable[[View, K], Awaitable[Graph | Gone | Hold]]
+Desire = Callable[[View, K], Graph | Gone | Hold | Awaitable[Graph | Gone | Hold]]
 Reconcile = Callable[[K, Graph | Gone | Hold, View], Awaitable[Sequence[Outcome]]]
 Keys = Callable[[Ref, Manifest | None, Manifest | None], Iterable[K]]
 
@@ -104,8 +103,8 @@ class Loop(Generic[K]):
     the lists are read and before the first reconcile. The loop starts and stops its cache.
     With `partial` it also runs without some of the kinds, which it may not read or whose lists fail: only keys that read these are held.
 
-    Keys that `is_large` are computed by `aside` instead, which may use another thread: its view stays as it was when it began, and what
-    changes meanwhile counts as a change after it.
+    For keys that `is_large` it may be a coroutine function that waits, as for another thread: their view is frozen, so that it stays as it
+    was when that began, and what changes meanwhile counts as a change after it. For others it must not wait.
     """
 
     def __init__(
@@ -122,7 +121,6 @@ class Loop(Generic[K]):
         on_begin: Callable[[], None] = _ignore,
         partial: bool = False,
         is_large: Callable[[View, K], bool] = lambda *_: False,
-        aside: DesireAside[K] | None = None,
     ) -> None:
         self._partial = partial
         self.cache, self.queue, self.lease = cache, queue or WorkQueue[K](), lease
@@ -130,8 +128,7 @@ class Loop(Generic[K]):
         self._dependencies: Dependencies[K] = Dependencies()
         self._until_current: dict[K, None] = {}  # keys that failed because a kind was stale, or the server unreachable
         self._contests = Contests[K]()
-        self._workers, self._on_begin = workers, on_begin
-        self._is_large, self._aside = is_large, aside
+        self._workers, self._on_begin, self._is_large = workers, on_begin, is_large
         self.has_begun = False  # the lists are read, or those that can be
         self._stopping = asyncio.Event()
         self._grace = 0.0
@@ -238,8 +235,7 @@ class Loop(Generic[K]):
         desired: Graph | Gone | Hold = Hold("")
         requeue_after: float | None = None
         try:
-            is_aside = self._aside is not None and self._is_large(view, key)
-            desired = await self._desire_aside(key, view) if is_aside else self._desire(key, view)
+            desired = await self._desire(key, view)
             if isinstance(desired, Gone) and self.queue.awaits_cleanup(key):
                 return self._dependencies.drop(key)
             requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
@@ -286,34 +282,28 @@ class Loop(Generic[K]):
                 add = self.queue.add_cleanup if isinstance(desired, Gone) else self.queue.add
                 add(result.key)
 
-    def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
+    async def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
         """Calls the function, and records what it depends on.
 
-        They are recorded before anything is awaited, so that no change is missed. So is the staleness: a later event does not make the
-        state that the result was computed from any more current.
+        They are recorded before anything else is awaited, so that no change is missed; what has changed since the view was frozen is looked
+        up. So is the staleness: a later event does not make the state that the result was computed from any more current.
         """
         desired: Graph | Gone | Hold = Gone()
+        if self._is_large(view, key):
+            view.freeze()
         try:
-            desired = self._desired(view, key)
-            _check(desired, view)
-        finally:
-            self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
-        return desired
-
-    async def _desire_aside(self, key: K, view: View) -> Graph | Gone | Hold:
-        """Does the same without holding up the event loop. What has changed meanwhile is looked up once the dependencies are recorded."""
-        assert self._aside is not None
-        desired: Graph | Gone | Hold = Gone()
-        view.freeze()
-        try:
-            desired = await self._aside(view, key)
+            result = self._desired(view, key)
+            desired = await result if isinstance(result, Awaitable) else result
             _check(desired, view)
         finally:
             changes = view.thaw()
-            self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+            self._depend(key, view, desired)
             if any(key in self._dependencies.of(ref, *change) for ref, change in changes.items()):
                 self.queue.add(key)
         return desired
+
+    def _depend(self, key: K, view: View, desired: Graph | Gone | Hold) -> None:
+        self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
 
     async def _reconcile_desired(self, key: K, desired: Graph | Gone | Hold, view: View) -> Sequence[Outcome]:
         if isinstance(desired, Gone):
@@ -326,7 +316,7 @@ class Loop(Generic[K]):
             return await self._reconcile(key, desired, view)
         finally:
             if view.read.count() > reads:  # planning and `members` read, too
-                self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+                self._depend(key, view, desired)
 
 
 async def _free(graph: Graph) -> None:

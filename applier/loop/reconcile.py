@@ -25,7 +25,8 @@ from applier.execute.executor import execute
 from applier.execute.options import ExecuteOptions
 from applier.loop.contests import OverriddenWrites
 from applier.loop.decisions import Decisions
-from applier.loop.deletions import DeletionOptions, DeletionWriter
+from applier.loop.deletions import DeletionWriter
+from applier.loop.preparation import DeletionOptions
 from applier.loop.status import EventRecorder, StatusWriter
 from applier.loop.view import View
 from applier.outcome import UNDONE, Action, Outcome, Step
@@ -163,7 +164,7 @@ class Reconciler(Generic[K]):
         """Yields an outcome for each object that others keep from going: nobody else would say why it is not created again."""
         for ref in leaving:
             live = view.known(ref)
-            if live and is_terminating(live) and not self._deletions.finalizers.issuperset(finalizers_of(live)):
+            if live and is_terminating(live) and not self._deletions.preparer.finalizers.issuperset(finalizers_of(live)):
                 yield Outcome(Step(ref, Action.CREATED), Action.UNCHANGED, being_deleted(live))
 
     async def _plan(self, graph: Graph, view: View, schemas: Schemas, decisions: Decisions) -> Plan:
@@ -171,11 +172,8 @@ class Reconciler(Generic[K]):
         planning = partial(plan, graph, view, schemas, intent, unserved=view.unserved(), decide_step=decisions.step_for)
         if self._aside is None or len(graph.objects) < LARGE:
             return planning()
-        view.freeze()
-        try:
+        with view.frozen():
             return await self._aside(planning)
-        finally:
-            view.thaw()
 
     def _options(self, key: K, overridden: Collection[Ref]) -> ExecuteOptions:
         return ExecuteOptions(
@@ -192,7 +190,7 @@ class Reconciler(Generic[K]):
         What was decided is `reported` first: without it nothing is deleted at all.
         """
         members = list(self.members(view, key)) if self.members else []
-        released = await self._deletions.release(members, graph.objects)
+        released = await self._deletions.preparer.release(members, graph.objects)
         deletions = [*self._left_over(members, graph, undone), *graph.deletions]
         if not reported:
             deletions = [replace(one, despite_failures=False) for one in deletions]

@@ -22,7 +22,7 @@ from applier.execute.concurrency import Concurrency
 from applier.execute.refusals import is_other_object
 from applier.loop.view import View
 from applier.outcome import Action, Outcome, Step
-from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+from applier.ref import EVENT, Manifest, Ref, resource_version_of, uid_of
 
 STATUS = "status"
 
@@ -115,7 +115,6 @@ def _manifest(status: StatusWrite, *, bound: bool = False) -> Manifest:
     return {"apiVersion": of.kind.api_version, "kind": of.kind.kind, "metadata": metadata, STATUS: status.status}
 
 
-EVENT = Kind("", "v1", "Event")
 REMEMBERED = 4096  # names of recorded events; a forgotten one costs a request
 MAX_MESSAGE_LENGTH = 1024  # characters of a message: the limit of events.k8s.io
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -74,6 +75,11 @@ class View:
         self._cache: WatchCache | FrozenCache = cache
         self._staleness: list[str] = []
 
+    @property
+    def is_frozen(self) -> bool:
+        """Reports whether another thread may read it."""
+        return self._cache is not self._live
+
     def freeze(self) -> None:
         """Shows everything as it is now, also to another thread, until `thaw`."""
         self._cache = FrozenCache(self._live)
@@ -86,6 +92,15 @@ class View:
         gone = (ref for ref, change in changes.items() if change.old is not None and change.new is None)
         self.gone_since = frozenset(ref for ref in gone if self._live.covers(ref))
         return changes
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Shows everything as it was when this was entered, also to another thread."""
+        self.freeze()
+        try:
+            yield
+        finally:
+            self.thaw()
 
     def get(self, ref: Ref) -> Manifest | None:
         """Returns the live object, or None when there is none. Raises `NotSynced` when that is not known."""

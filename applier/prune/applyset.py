@@ -16,7 +16,7 @@ from typing import NamedTuple
 from applier.desired import Desired, Graph
 from applier.errors import ApplierError
 from applier.plan.membership import PART_OF, part_of
-from applier.ref import GroupKind, Kind, Manifest, Ref
+from applier.ref import CONFIG_MAP, SECRET, GroupKind, Kind, Manifest, Ref
 
 
 class ApplySetError(ApplierError):
@@ -82,7 +82,7 @@ GROUP_RESOURCES = "applyset.kubernetes.io/contains-group-resources"
 NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
 PARENT_TYPE = "applyset.kubernetes.io/is-parent-type"
 
-BUILT_IN_PARENTS = frozenset({Kind("", "v1", "Secret"), Kind("", "v1", "ConfigMap")})
+BUILT_IN_PARENTS = frozenset({SECRET, CONFIG_MAP})
 """The kinds of parents that are created when missing. Any other kind needs the label `PARENT_TYPE` on its definition (CRD)."""
 
 

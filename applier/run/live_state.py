@@ -19,7 +19,7 @@ from applier.outcome import Action, Step
 from applier.plan import Plan, plan, save
 from applier.plan.holding import hold_back
 from applier.plan.membership import LABEL, set_of
-from applier.ref import NAMESPACE, Kind, Manifest, Ref, is_reference_to, uid_of
+from applier.ref import NAMESPACE, NAMESPACE_KIND, Kind, Manifest, Ref, is_reference_to, uid_of
 from applier.run.options import ApplyOptions
 from kube_objects.manifest import is_terminating
 
@@ -132,7 +132,7 @@ def _fail(steps: Iterable[Step], reasons: dict[str, str]) -> None:
 
 async def unusable_namespaces(names: Collection[str], cluster: Cluster) -> dict[str, str]:
     """Returns, by name, why nothing can be created in those of these namespaces that are missing or being deleted."""
-    resource = await cluster.resource(Kind("", "v1", "Namespace"))
+    resource = await cluster.resource(NAMESPACE_KIND)
     live = await (_listed if len(names) > FEW else _read)(names, resource, cluster)
     return {name: reason for name, found in live.items() if (reason := _why_unusable(name, found))}
 
@@ -224,7 +224,7 @@ async def identity_of(cluster: Cluster) -> str:
     An address is a weaker identity: it may lead to another cluster later, and a cluster may have several. Raises `ClusterError`.
     """
     try:
-        live = await find(cluster, await cluster.resource(Kind("", "v1", "Namespace")), "", KUBE_SYSTEM)
+        live = await find(cluster, await cluster.resource(NAMESPACE_KIND), "", KUBE_SYSTEM)
     except (Forbidden, UnknownKind):
         live = None
     return f"uid:{uid_of(live)}" if live else f"server:{getattr(cluster, 'server', '')}"

@@ -19,7 +19,7 @@ from applier.transport.discovery import Discovery, await_established
 from applier.transport.disk import Disk
 from applier.transport.login.target import Target
 from applier.transport.openapi import OpenApi
-from applier.transport.reads import Watches, list_all, text_lines
+from applier.transport.reads import changes, list_all, text_lines
 from applier.transport.refusals import WRONG_ADDRESS
 from applier.transport.retries import ApiRequest, Retries
 from applier.transport.server_clock import ServerClock
@@ -64,7 +64,6 @@ class ApiCluster:
         self.discovery = Discovery(self.wire, self.disk)
         self.wire.on_unknown_kind = self.discovery.forget
         self.openapi = OpenApi(self.wire, self.disk)
-        self.watches = Watches(self.wire)
 
     @property
     def requests(self) -> Counter[tuple[str, str]]:
@@ -114,9 +113,7 @@ class ApiCluster:
     ) -> AsyncGenerator[WatchEvent, None]:
         """Opens a watch. A caller that stops early has to close the iterator (`contextlib.aclosing`), or its connection stays open."""
         path = _path(resource, namespace)
-        if initial:
-            return self.watches.state_and_changes(resource, path, namespace, labels, lambda: self.list(resource, namespace, labels=labels))
-        return self.watches.changes(resource, path, namespace, labels, resource_version)
+        return changes(self.wire, resource, path, namespace, labels=labels, resource_version=resource_version, initial=initial)
 
     def lines(
         self, resource: Resource, namespace: str, name: str, subresource: str, query: Mapping[str, str], *, silence: float | None = None

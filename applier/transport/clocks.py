@@ -12,6 +12,8 @@ from itertools import pairwise
 
 import orjson
 
+from applier.transport.server_clock import date_of
+
 TOLERANCE = 60.0  # seconds by which two clocks may differ without a hint
 
 Times = tuple[datetime.datetime | None, datetime.datetime | None]
@@ -67,16 +69,6 @@ def _der_time(match: re.Match[bytes]) -> datetime.datetime | None:
         return None
 
 
-def server_time(headers: Mapping[str, str]) -> datetime.datetime | None:
-    """Returns the server's time from the Date header of a response; None without one."""
-    from email.utils import parsedate_to_datetime  # needed only for errors
-
-    try:
-        return parsedate_to_datetime(headers["Date"])
-    except (KeyError, ValueError):
-        return None
-
-
 def why_not_now(what: str, times: Times, now: datetime.datetime) -> str:
     """Returns why a token or certificate is not valid now; empty if it is."""
     begins, ends = times
@@ -89,8 +81,8 @@ def why_not_now(what: str, times: Times, now: datetime.datetime) -> str:
 
 def skew(headers: Mapping[str, str], now: datetime.datetime) -> str:
     """Returns a hint if the server's clock differs from ours by more than the tolerance; empty if not."""
-    theirs = server_time(headers)
-    if theirs is None or abs((theirs - now).total_seconds()) <= TOLERANCE:
+    theirs = date_of(headers.get("Date") or "")
+    seconds = 0.0 if theirs is None else now.timestamp() - theirs
+    if abs(seconds) <= TOLERANCE:
         return ""
-    seconds = (now - theirs).total_seconds()
     return f"this machine's clock is {abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} the server's"

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import orjson
 
 from applier.cluster import Listing, Resource, WatchEvent
-from applier.errors import ApiError, ClusterError, Expired, Invalid
+from applier.errors import ApiError, ClusterError, Expired
 from applier.ref import Manifest, Ref
 from applier.transport.connection_errors import ConnectionErrors
 from applier.transport.refusals import WRONG_ADDRESS, status_error
 from applier.transport.retries import ApiRequest
 from applier.transport.wire import Wire
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
 
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 PAGE = 1000  # objects; large enough that most lists take one request, small enough for the server's memory
@@ -114,69 +109,40 @@ INITIAL_END = "k8s.io/initial-events-end"
 MIN_WATCH, MAX_WATCH = 300, 600  # seconds until the server ends a watch, chosen at random, so that many watches are not reopened at once
 
 
-class Watches:
-    """Opens watches on one server. `has_watch_list`: it supports watches that begin with the state (KEP-3157), until it denies one."""
+async def changes(
+    wire: Wire, resource: Resource, path: str, namespace: str, *, labels: str, resource_version: str, initial: bool
+) -> AsyncGenerator[WatchEvent, None]:
+    """Yields the changes since a version, until the server ends the stream. Raises `Unreachable` after a silence of `Retries.stall`.
 
-    def __init__(self, wire: Wire) -> None:
-        self.wire = wire
-        self.has_watch_list = True
-
-    async def state_and_changes(
-        self, resource: Resource, path: str, namespace: str, labels: str, list_all: Callable[[], Awaitable[Listing]]
-    ) -> AsyncGenerator[WatchEvent, None]:
-        """Yields the state as ADDED events, a bookmark that ends it, then changes.
-
-        `list_all` is used instead if the server does not support this.
-        """
-        if self.has_watch_list:
-            try:
-                async with aclosing(self.changes(resource, path, namespace, labels, "", initial=True)) as events:
-                    async for event in events:
-                        yield event
-                return
-            except Invalid as error:
-                if "sendInitialEvents" not in str(error):
-                    raise
-                self.has_watch_list = False
-        state = await list_all()
-        for item in state.items:
-            yield WatchEvent("ADDED", item)
-        bookmark = {"metadata": {"resourceVersion": state.resource_version, "annotations": {INITIAL_END: "true"}}}
-        yield WatchEvent("BOOKMARK", {"apiVersion": resource.kind.api_version, "kind": resource.kind.kind, **bookmark}, initial_end=True)
-        async with aclosing(self.changes(resource, path, namespace, labels, state.resource_version)) as events:
-            async for event in events:
+    With `initial` the state comes first (KEP-3157). Raises `Invalid` if the server does not support that.
+    """
+    request = ApiRequest("watch", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
+    headers = {"Accept": METADATA} if resource.metadata_only else None
+    stream = await wire.stream(request, f"{path}?{_query(labels, resource_version, initial)}", headers=headers)
+    lines = LineSplitter()
+    try:
+        yield WatchEvent("OPENED", {})
+        while chunk := await stream.chunk():
+            for line in lines.feed(chunk):
+                event = _event(line, request, wire)
+                if resource.metadata_only:  # the server sends PartialObjectMetadata as their kind
+                    event.object["apiVersion"], event.object["kind"] = resource.kind.api_version, resource.kind.kind
                 yield event
+    except ConnectionErrors as error:
+        raise wire.broken(error) from None
+    finally:
+        stream.close()
 
-    async def changes(
-        self, resource: Resource, path: str, namespace: str, labels: str, resource_version: str, *, initial: bool = False
-    ) -> AsyncGenerator[WatchEvent, None]:
-        """Yields the changes since a version, until the server ends the stream. Raises `Unreachable` after a silence of `Retries.stall`."""
-        request = ApiRequest("watch", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
-        headers = {"Accept": METADATA} if resource.metadata_only else None
-        stream = await self.wire.stream(request, f"{path}?{_query(labels, resource_version, initial)}", headers=headers)
-        lines = LineSplitter()
-        try:
-            yield WatchEvent("OPENED", {})
-            while chunk := await stream.chunk():
-                for line in lines.feed(chunk):
-                    event = self._event(line, request)
-                    if resource.metadata_only:  # the server sends PartialObjectMetadata as their kind
-                        event.object["apiVersion"], event.object["kind"] = resource.kind.api_version, resource.kind.kind
-                    yield event
-        except ConnectionErrors as error:
-            raise self.wire.broken(error) from None
-        finally:
-            stream.close()
 
-    def _event(self, line: bytes, request: ApiRequest) -> WatchEvent:
-        try:
-            given: dict[str, Any] = orjson.loads(line)
-            kind, manifest = given["type"], given["object"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            raise self.wire.broken(ConnectionError("a watch event is not JSON")) from None
-        if kind == "ERROR":
-            raise _error(manifest, request, self.wire)
-        return WatchEvent(kind, manifest, kind == "BOOKMARK" and _ends_initial(manifest))
+def _event(line: bytes, request: ApiRequest, wire: Wire) -> WatchEvent:
+    try:
+        given: dict[str, Any] = orjson.loads(line)
+        kind, manifest = given["type"], given["object"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        raise wire.broken(ConnectionError("a watch event is not JSON")) from None
+    if kind == "ERROR":
+        raise _error(manifest, request, wire)
+    return WatchEvent(kind, manifest, kind == "BOOKMARK" and _ends_initial(manifest))
 
 
 def _query(labels: str, resource_version: str, initial: bool) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import re
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,8 @@ from applier.errors import (
     Unreachable,
     WriteConflict,
 )
-from applier.transport.clocks import server_time
 from applier.transport.error_messages import ServerRefusal, hide_values, missing_right, sentence
+from applier.transport.server_clock import date_of
 
 if TYPE_CHECKING:
     from applier.transport.login.target import Target
@@ -129,10 +129,5 @@ def _retry_after(headers: Mapping[str, str], details: dict[str, Any]) -> float |
         return float(seconds) if isinstance(seconds, int | float) and seconds else None
     if header.strip().isdigit():
         return float(header)
-    from email.utils import parsedate_to_datetime  # rarely needed
-
-    try:
-        until = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    return max(0.0, (until - (server_time(headers) or datetime.datetime.now(datetime.UTC))).total_seconds())
+    until = date_of(header)
+    return None if until is None else max(0.0, until - (date_of(headers.get("Date") or "") or time.time()))

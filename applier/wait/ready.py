@@ -11,7 +11,7 @@ from applier.cluster import Cluster
 from applier.errors import ClusterError, UnknownKind
 from applier.events import Ready, Sink, Waiting, nowhere
 from applier.readiness import UNREPORTED, Readiness, ReadinessRule, State, readiness
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import POD, Kind, Manifest, Ref
 from applier.wait.follow import follow
 from kube_objects.words import counted
 
@@ -142,7 +142,7 @@ async def what_pods_say(workload: Manifest, cluster: Cluster) -> str:
         return ""
     selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
     try:
-        pods = (await cluster.list(await cluster.resource(Kind("", "v1", "Pod")), ref.namespace, labels=selector)).items
+        pods = (await cluster.list(await cluster.resource(POD), ref.namespace, labels=selector)).items
     except ClusterError:
         return ""
     reasons = Counter(judged.reason for judged in map(readiness, pods) if not judged.is_ready)

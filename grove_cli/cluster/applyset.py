@@ -59,12 +59,12 @@ async def named_set(cluster: Cluster, text: str, namespace: str) -> ApplySet:
     Raises `NoSuchObject`, `ClusterError`.
     """
     from applier.prune import ApplySet  # only for sets
-    from applier.ref import Kind
+    from applier.ref import SECRET
     from grove_cli.queries.tree_query import served_kinds, split_argument
 
     word, name = split_argument(text)
     if not word:
-        return ApplySet(Kind("", "v1", "Secret"), namespace, name, TOOLING)
+        return ApplySet(SECRET, namespace, name, TOOLING)
     [resource], _ = await served_kinds(cluster, word)
     return ApplySet(resource.kind, namespace if resource.namespaced else "", name, TOOLING)
 

@@ -48,9 +48,9 @@ def namespaces(context: click.Context, _: click.Parameter, incomplete: str) -> l
     """Returns the namespaces of the cluster."""
 
     async def names(session: Session) -> Iterable[str]:
-        from applier.ref import Kind
+        from applier.ref import NAMESPACE_KIND
 
-        found = await session.cluster.list(await session.cluster.resource(Kind("", "v1", "Namespace")))
+        found = await session.cluster.list(await session.cluster.resource(NAMESPACE_KIND))
         return [each["metadata"]["name"] for each in found.items]
 
     return _in_cluster(context, names, incomplete)

@@ -9,11 +9,11 @@ from collections.abc import Collection, Sequence
 from contextlib import aclosing
 
 from applier.cluster import Cluster, Listing
-from applier.ref import Manifest
+from applier.ref import EVENT, Manifest
 from applier.reflector import list_and_watch
 from grove_cli import output as outputs
 from grove_cli.events.as_text import EventTable, event_value
-from grove_cli.queries.events_query import CLUSTER_WIDE, EVENT, EventAggregation, EventFilter, EventLine, aggregated, event_subject
+from grove_cli.queries.events_query import CLUSTER_WIDE, EventAggregation, EventFilter, EventLine, aggregated, event_subject
 from grove_cli.queries.tree_query import served_kinds
 from grove_cli.terminal import terminal_of
 from grove_compiler.decoder import SET_KIND

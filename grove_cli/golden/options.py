@@ -35,6 +35,7 @@ class OptionKey(NamedTuple):
     schema: dict[str, Any]
 
 
+CODE = "case/options"
 _FLAG, _TEXTS = {"type": "boolean"}, {"type": "array", "items": {"type": "string", "minLength": 1}}
 KEYS: dict[str, OptionKey] = {
     "namespace": OptionKey(
@@ -65,16 +66,17 @@ def read_options(documents: list[Document]) -> tuple[CaseOptions, list[Diagnosti
     if not documents:
         return CaseOptions(), []
     first, *rest = documents
-    problems = [_problem(document, (), "a second document; only one is allowed") for document in rest]
+    problems = [document.finding(CODE, "a second document; only one is allowed") for document in rest]
     if not isinstance(first.value, dict):
-        return CaseOptions(), [_problem(first, (), f"expected a map with {', '.join(KEYS)}"), *problems]
+        return CaseOptions(), [first.finding(CODE, f"expected a map with {', '.join(KEYS)}"), *problems]
     good: dict[str, Any] = {}
     for key, value in first.value.items():
         option = KEYS.get(key)
         if option is None:
-            problems.append(_problem(first, (key,), f"unknown option {key!r}; the options are {', '.join(KEYS)}", nearest(key, KEYS)))
+            message = f"unknown option {key!r}; the options are {', '.join(KEYS)}"
+            problems.append(first.finding(CODE, message, (key,), nearest=nearest(key, KEYS)))
         elif not _fits(value, option.schema):
-            problems.append(_problem(first, (key,), f"{key} is {option.words}"))
+            problems.append(first.finding(CODE, f"{key} is {option.words}", (key,)))
         else:
             good[key] = value
     settings = Settings(**{_SETTINGS[key]: value for key, value in good.items() if key in _SETTINGS})
@@ -94,8 +96,3 @@ def _fits(value: Any, schema: dict[str, Any]) -> bool:
     if kind == "string":
         return len(value) >= schema.get("minLength", 0) and re.fullmatch(schema.get("pattern", "(?s:.*)"), value) is not None
     return bool(value >= schema.get("minimum", value))
-
-
-def _problem(document: Document, path: tuple[str, ...], message: str, suggestion: str = "") -> Diagnostic:
-    line, column = document.place(path)
-    return Diagnostic("case/options", "error", message, ".".join(path), document.file, line, column, nearest=suggestion)

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from applier.cluster import Cluster, Resource
 from applier.errors import ClusterError, Invalid, NotFound
-from applier.ref import Kind
+from applier.ref import POD
 from grove_cli.cluster.session import Failed, Session, say
 from grove_cli.logs.lines import Line, Printer, lines_of
 from grove_cli.queries.log_sources import LogSelection, LogSource, check_clique, check_container
@@ -18,8 +18,6 @@ from grove_cli.queries.tree_query import read_set
 from kube_objects.words import listed
 
 __all__ = ["Printer", "show_logs"]
-
-POD = Kind("", "v1", "Pod")
 
 
 async def show_logs(

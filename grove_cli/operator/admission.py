@@ -14,7 +14,6 @@ from grove_cli.operator.configuration import with_defaults
 
 if TYPE_CHECKING:
     from applier.cache import WatchCache
-    from grove_compiler.source.document import Document
     from grove_compiler.step import StepContext
     from grove_operator.controller.log import Log
     from grove_operator.webhooks.service import RunningWebhooks
@@ -45,7 +44,6 @@ class WithoutCertificate(Failed):
 async def admission(
     session: Session,
     context: StepContext,
-    document: Document | None,
     cache: WatchCache,
     log: Log,
     *,
@@ -60,7 +58,7 @@ async def admission(
     from grove_operator.webhooks.certificate import NoCertificate
 
     try:
-        webhooks = _webhooks(session, context, document, cache, log, cert_dir, port)
+        webhooks = _webhooks(session, context, cache, log, cert_dir, port)
     except ModuleNotFoundError as error:
         raise Failed(extras.missing("webhooks need", error, "cluster", "webhooks")) from None
     try:
@@ -80,9 +78,7 @@ def serves_webhooks(context: StepContext) -> bool:
     return bool(((context.config.manifest.get("server") or {}).get("webhooks") or {}).get("enabled"))
 
 
-async def serve_beside(
-    session: Session, context: StepContext, document: Document | None, cache: WatchCache, log: Log, wait: Callable[[str], None]
-) -> None:
+async def serve_beside(session: Session, context: StepContext, cache: WatchCache, log: Log, wait: Callable[[str], None]) -> None:
     """Serves the webhooks from an operator's watches until cancelled, leader or not: an API server calls any replica.
 
     Without a certificate it tries again: the operator looks after its sets meanwhile. `wait` takes what is waited for, empty for nothing.
@@ -91,7 +87,7 @@ async def serve_beside(
     told = ""
     while True:
         try:
-            async with admission(session, context, document, cache, log) as webhooks:
+            async with admission(session, context, cache, log) as webhooks:
                 await wait_for_cache(cache, log)
                 webhooks.ready()
                 wait("")
@@ -116,9 +112,7 @@ async def wait_for_cache(cache: WatchCache, log: Log) -> None:
             log.line("cannot be read", "error", why=error)
 
 
-def _webhooks(
-    session: Session, context: StepContext, document: Document | None, cache: WatchCache, log: Log, cert_dir: str, port: int | None
-) -> RunningWebhooks:
+def _webhooks(session: Session, context: StepContext, cache: WatchCache, log: Log, cert_dir: str, port: int | None) -> RunningWebhooks:
     from applier.loop import View
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.step import StepContext
@@ -134,7 +128,7 @@ def _webhooks(
     from grove_operator.webhooks.share import Share, Traffic
 
     # Reviews have a context of their own, with the settings of `grove lint`. Only the rules are the operator's, which may be reloaded.
-    settings = Settings(kube_version=context.settings.kube_version, mnnvl_shape=context.settings.mnnvl_shape)
+    settings, document = Settings(kube_version=context.settings.kube_version, mnnvl_shape=context.settings.mnnvl_shape), context.document
     current = StepContext(context.program, settings, document)
 
     def reviewed() -> StepContext:
@@ -151,13 +145,14 @@ def _webhooks(
         log.line(text, "error")
 
     def reviewer() -> Reviewer:
-        return Reviewer(reviewed(), document, LiveObjects(View(cache)), preview, operator)
+        view = View(cache)
+        return Reviewer(reviewed(), LiveObjects(view), preview, operator, view.frozen)
 
     answers = Answers(reviewer, PodTrial(session.cluster, trial_options(config), Share(traffic=traffic)), traffic)
     background = []
     if config["admission"]["mnnvlWebhooks"]:
         adoption = DomainAdoption(session.cluster, reviewed, log_error)
-        answers.serve_domains(DomainWebhooks(session.cluster), adoption.view)
+        answers.serve_domains(DomainWebhooks(session.cluster, adoption.view))
         background.append(adoption.run)
     serving = serving_of(config, namespace, folder=cert_dir, port=port)
     return RunningWebhooks(session.cluster, answers.by_path(), serving, session.clock, log_error, log.line, background)

@@ -56,7 +56,7 @@ async def operate(session: Session, files: StartFiles, context: StepContext, rel
     operator = Operator(session.cluster, context, session.clock, options)
     log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
     log_unused(files.document, log, with_webhooks=serves_webhooks(context))
-    beside = partial(serve_beside, session, context, files.document, operator.cache, log, telemetry.wait_for)
+    beside = partial(serve_beside, session, context, operator.cache, log, telemetry.wait_for)
     webhooks = beside if serves_webhooks(context) else None
     events = OperatorEvents(session.cluster, own_namespace(session), _lease_name(session, context), relay, session.clock)
     reports = Reports(log, telemetry.reloaded, events.record)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from applier.cache import Query, read_once
-from applier.ref import Kind, Manifest
-from grove_cli.queries.events_query import EVENT
+from applier.ref import EVENT, Kind, Manifest
 from grove_cli.queries.tree_query import not_served
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import StepContext

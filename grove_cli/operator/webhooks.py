@@ -57,7 +57,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         log = Log(sys.stderr, shared.config.manifest)
         cache, stop = WatchCache(session.cluster, watched("", shared.settings)), Stop()
         with ended_by_signal(stop):
-            async with admission(session, shared, files.document, cache, log, cert_dir=cert_dir, port=port) as webhooks:
+            async with admission(session, shared, cache, log, cert_dir=cert_dir, port=port) as webhooks:
                 await cache.start()
                 try:
                     await stop.unless(wait_for_cache(cache, log))

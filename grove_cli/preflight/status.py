@@ -39,8 +39,9 @@ def command(namespace: str, kubeconfig: str, context: str, output: str) -> int:
     """
 
     async def work(session: Session) -> int:
+        from applier.ref import CONFIG_MAP, POD
         from grove_compiler.preflight_result import LABEL
-        from grove_operator.preflight.gangs import COMPONENT, CONFIG_MAP, POD
+        from grove_operator.preflight.gangs import COMPONENT
         from grove_operator.preflight.status import gang_states, pod_states
 
         cluster = session.cluster

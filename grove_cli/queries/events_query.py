@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from applier.ref import Kind, Manifest
+from applier.ref import Manifest
 from grove_cli.queries.tree_query import parse_object
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import time
@@ -13,7 +13,6 @@ from grove_compiler.record import record
 from grove_operator import field_managers
 from kube_objects.manifest import namespace_of
 
-EVENT = Kind("", "v1", "Event")
 CLUSTER_WIDE = ("ClusterTopology", "ClusterTopologyBinding")
 """Cluster-scoped kinds, whose events are in the namespace `default`."""
 KINDS = (SET_KIND, "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "ComputeDomain", *CLUSTER_WIDE)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from grove_cli.errors import UnreadableInput
 from grove_cli.reading.files import STDIN, STDIN_NAME, InputFile, read_all, read_one
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_compiler.graph.field_path import render
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document, objects_in
@@ -146,8 +145,7 @@ class InputReader:
             for at, item in objects_in(document.value):
                 if not isinstance(item, dict) or not isinstance(item.get("kind"), str):
                     message = "expected a former manifest: a map with `apiVersion`, `kind`, `metadata` and `spec`"
-                    place = document.place(at)
-                    self.problems.append(Diagnostic("input/not-an-object", "error", message, render(at), document.file, *place))
+                    self.problems.append(document.finding("input/not-an-object", message, at))
         return documents
 
     def _documents(self, file: InputFile) -> list[Document]:

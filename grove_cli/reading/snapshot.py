@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import Schema, check
@@ -65,9 +65,8 @@ def read_objects(document: Document, report: Callable[[Diagnostic], None]) -> li
         if not wrong:
             objects.append(item)
         for path, message in wrong:
-            line, column = document.place((*at, *path))
             text = f"{message} is not an object as an API server stores it"
-            report(Diagnostic("snapshot/not-an-object", "error", text, render((*at, *path)), document.file, line, column))
+            report(document.finding("snapshot/not-an-object", text, (*at, *path)))
     return objects
 
 

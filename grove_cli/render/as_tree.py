@@ -4,43 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from grove_cli.render.picture import MAX_SIMILAR, Picture, Vertex, first_to_last, similarity_key
-from grove_cli.terminal import MIN_NAME_WIDTH, Terminal, fitted, visible
-
-
-class _Row(NamedTuple):
-    """A line: its branches, kind and name, and a column with details."""
-
-    branches: str
-    kind: str
-    name: str
-    detail: str
-
-    @property
-    def width(self) -> int:
-        return len(self.branches) + len(self.kind) + 1 + len(self.name)
+from grove_cli.terminal import Terminal, visible
+from grove_cli.tree_rows import TreeRow, tree_lines
 
 
 def as_tree(picture: Picture, terminal: Terminal, whole: bool) -> str:
     """Returns a tree for each object without an owner in the graph. Of similar siblings only the first ones are drawn, unless `whole`."""
-    rows = list(_Forest(picture, whole).rows())
-    widest = max((row.width for row in rows if row.detail), default=0)
-    column = min(widest, terminal.width * 2 // 3 if terminal.wraps else widest)
-    return "".join(f"{_line(row, column, terminal)}\n" for row in rows)
-
-
-def _line(row: _Row, column: int, terminal: Terminal) -> str:
-    room = (column if row.detail else terminal.width) if terminal.wraps else row.width
-    name = fitted(row.name, max(MIN_NAME_WIDTH, room - row.width + len(row.name)))
-    left = row.branches + terminal.paint(row.kind, "2" if row.name else "2;3") + (f" {name}" if name else "")
-    if not row.detail:
-        return left
-    used = row.width - len(row.name) + len(name)
-    rest = terminal.width - max(column, used) - 2 if terminal.wraps else len(row.detail)
-    detail = fitted(row.detail, rest) if rest >= min(MIN_NAME_WIDTH, len(row.detail)) else ""
-    return left + " " * (max(column - used, 0) + 2) + terminal.paint(detail, "2") if detail else left
+    lines = tree_lines(_Forest(picture, whole).rows(), terminal, terminal.width * 2 // 3)
+    return "".join(f"{line}\n" for line in lines)
 
 
 class _Forest:
@@ -53,18 +26,18 @@ class _Forest:
             self.children[vertex.owner if vertex.owner in self.names else ""].append(vertex)
         self.shapes = _shapes(self.children)
 
-    def rows(self) -> Iterator[_Row]:
+    def rows(self) -> Iterator[TreeRow]:
         for vertex in self.children[""]:
             yield self._row(vertex, "")
             yield from self._below(vertex, "")
 
-    def _below(self, vertex: Vertex, indent: str) -> Iterator[_Row]:
+    def _below(self, vertex: Vertex, indent: str) -> Iterator[TreeRow]:
         shown = self._shown(self.children.get(vertex.id, ()))
         for position, (child, rest) in enumerate(shown):
             last = position == len(shown) - 1
             before = indent + ("└─ " if last else "├─ ")
             if rest:
-                yield _Row(before, f"… {len(rest)} more like it:", first_to_last([visible(each.name) for each in rest]), "")
+                yield TreeRow(before, f"… {len(rest)} more like it:", first_to_last([visible(each.name) for each in rest]), "")
             else:
                 yield self._row(child, before)
                 yield from self._below(child, indent + ("   " if last else "│  "))
@@ -82,12 +55,12 @@ class _Forest:
                 shown.append((group[-1], group[1:]))
         return shown
 
-    def _row(self, vertex: Vertex, before: str) -> _Row:
+    def _row(self, vertex: Vertex, before: str) -> TreeRow:
         parts = [f"step {vertex.level + 1}" if vertex.level >= 0 else "declared"]
         if vertex.gang and vertex.gang != vertex.id:
             parts.append(f"gang {self.names.get(vertex.gang, vertex.gang)}")
         parts += self.domains.get(vertex.id, ())
-        return _Row(before, visible(vertex.kind), visible(vertex.name), visible(", ".join(parts)))
+        return TreeRow(before, visible(vertex.kind), visible(vertex.name), visible(", ".join(parts)))
 
 
 def _domains(picture: Picture) -> Mapping[str, list[str]]:

@@ -79,8 +79,8 @@ def command(
 
     async def work(session: Session) -> int:
         from applier.cache import Query, WatchCache
+        from applier.ref import EVENT
         from grove_cli.operator.start_files import live_context, read_start_files
-        from grove_cli.queries.events_query import EVENT
         from grove_cli.serve.stage import live_source
         from grove_operator.controller.operator import watched
 

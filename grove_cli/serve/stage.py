@@ -10,8 +10,7 @@ from typing import TypeVar
 
 from applier.cache import Query, WatchCache
 from applier.errors import NotSynced
-from applier.ref import Manifest
-from grove_cli.queries.events_query import EVENT
+from applier.ref import EVENT, Manifest
 from grove_cli.serve.scene import Scene, SceneObjects
 
 SETTLE = 0.25

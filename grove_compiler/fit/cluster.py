@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from grove_compiler.gangs.clique import device_of
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
-from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.kube.pod_request import Amounts, HostPort
 from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
@@ -34,8 +34,7 @@ class Sourced:
 
     def finding(self, code: str, severity: Severity, message: str, *path: str | int, **more: Any) -> Diagnostic:
         """Returns a diagnostic about a path of this object, with file, line and column."""
-        line, column = self.document.place((*self.at, *path))
-        return Diagnostic(code, severity, message, render((*self.at, *path)), self.document.file, line, column, **more)
+        return self.document.finding(code, message, (*self.at, *path), severity, **more)
 
 
 def sourced_objects(documents: Iterable[Document]) -> Iterator[Sourced]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.diagnostic import Diagnostic, Severity
+from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.record import record
 
 
@@ -56,6 +57,11 @@ class Document:
             self._root = scan(text[start:end])
         below, column = position(text, start, start + nearest(self._root, path).offset)
         return line + below - 1, column
+
+    def finding(self, code: str, message: str, path: FieldPath = (), severity: Severity = "error", **more: Any) -> Diagnostic:
+        """Returns a finding about a path, with file, line and column. `more` are further fields of `Diagnostic`."""
+        line, column = self.place(path)
+        return Diagnostic(code, severity, message, render(path), self.file, line, column, **more)
 
     def path_in_file(self, path: FieldPath) -> FieldPath:
         """Returns the path in the file: the same one, unless the document was made from a part of another."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from applier.ref import Kind, Manifest
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
 
@@ -93,10 +93,7 @@ def _take_plain(result: Classified, document: Document, at: FieldPath, value: An
         result.plain.append(Item(value, document if whole else Document(value, document.file, document.index, document.line)))
         return
     path, message, problem_type = problem
-    line, column = document.place((*at, *path))
-    result.findings.append(
-        Diagnostic("input/not-an-object", "error", message, render((*at, *path)), document.file, line, column, type=problem_type)
-    )
+    result.findings.append(document.finding("input/not-an-object", message, (*at, *path), type=problem_type))
 
 
 def _is_ours(value: Any) -> bool:

@@ -35,19 +35,11 @@ class DesiredState:
     def __init__(self, evaluate: Evaluator, membership: MemberIndex, *, with_namespaces: bool) -> None:
         self._evaluate, self._membership, self._with_namespaces = evaluate, membership, with_namespaces
 
-    def desired(self, view: View, key: Key) -> Graph | Gone | Hold:
-        """Returns the desired state of a key. Raises `NotSynced` when the view cannot answer."""
+    async def desired(self, view: View, key: Key, thread: WorkerThread | None = None) -> Graph | Gone | Hold:
+        """Returns the desired state of a key. Raises `NotSynced` when the view cannot answer. Without a thread it never waits."""
         if self._is_terminating(view, key.namespace):
             return REFUSED
-        return self._claimed(key, self._evaluate(view, key))
-
-    async def aside(self, view: View, key: Key, thread: WorkerThread) -> Graph | Gone | Hold:
-        """Returns the same, computed in a thread."""
-        if self._is_terminating(view, key.namespace):
-            return REFUSED
-        return self._claimed(key, await self._evaluate.aside(view, key, thread))
-
-    def _claimed(self, key: Key, desired: Graph | Gone | Hold) -> Graph | Gone | Hold:
+        desired = await self._evaluate(view, key, thread)
         if isinstance(desired, Graph):
             self._membership.claim(key, ((ref, each.manifest) for ref, each in desired.objects.items()))
         elif isinstance(desired, Gone):

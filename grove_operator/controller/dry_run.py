@@ -20,7 +20,7 @@ from grove_compiler.kube.semantic_difference import ANYTHING, differences, objec
 from grove_compiler.step import Key, StepContext
 from grove_operator import field_managers
 from grove_operator.controller.desired_state import DesiredState
-from grove_operator.controller.evaluator import Clock, Evaluator
+from grove_operator.controller.evaluator import Clock, Evaluator, completed
 from grove_operator.controller.membership import Keys, MemberIndex
 from grove_operator.controller.operator import DEFAULT
 from grove_operator.controller.waiting import RecordedCache
@@ -58,7 +58,7 @@ class DryRun:
             found.append(DEFAULT)
         # A set comes before its replicas, which read its decisions. `members` is called once all keys have made their claims.
         keys = sorted(dict.fromkeys(found), key=lambda key: (key.kind, key.namespace, key.name, -1 if key.replica is None else key.replica))
-        self._desired = {key: self._state.desired(self._cache.view(), key) for key in keys}
+        self._desired = {key: completed(self._state.desired(self._cache.view(), key)) for key in keys}
 
     def kinds(self) -> set[Kind]:
         """Returns the kinds of the desired objects."""

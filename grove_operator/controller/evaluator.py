@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from applier.cache import WatchCache
-from applier.desired import Deletion, Desired, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
+from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference
 from applier.errors import REFUSALS, NotSynced, UnknownKind
 from applier.loop import Result, View
 from applier.ref import Manifest, Ref
@@ -29,21 +29,36 @@ from grove_operator.controller.stalled_condition import (
     StallTracker,
     current_status,
     hold_message,
-    set_key,
     stalled_condition,
     stalled_event,
 )
-from grove_operator.controller.statuses import StatusDebounce, status_writes
+from grove_operator.controller.statuses import StatusDebounce, live_of, status_writes
 from grove_operator.worker_thread import WorkerThread
-from kube_objects.manifest import group_of
 
 Clock = Callable[[], float]
 Record = Callable[[StepFunction, ObjectReader, Key, float, StepContext], StepResult | StepGone | StepHold]
 R = TypeVar("R", Event, RequestedDeletion)
 T = TypeVar("T")
-Work = Callable[[], Any]
-Evaluation = Generator[Work, Any, T]
-"""Yields the functions that take long and change nothing but their own values; expects the result of each. Returns what follows."""
+
+
+class Run(Protocol):
+    """Runs the functions of an evaluation that take long and change nothing but their own values."""
+
+    def __call__(self, work: Callable[[], T]) -> Awaitable[T]: ...
+
+
+async def at_once(work: Callable[[], T]) -> T:
+    """Runs a function here and now."""
+    return work()
+
+
+def completed(work: Coroutine[Any, Any, T]) -> T:
+    """Returns the result of a coroutine that never waits."""
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        return cast(T, ended.value)
+    raise RuntimeError("an evaluation without a thread has waited")
 
 
 UNREADABLE = (*REFUSALS, UnknownKind)
@@ -72,40 +87,23 @@ class Evaluator:
         self._context, self._clock, self._enqueue, self._record = context, clock, enqueue, record
         self._stalls, self._debounce, self._pending = StallTracker(), StatusDebounce(), PendingTracker()
 
-    def __call__(self, view: View, key: Key) -> Graph | Gone | Hold:
-        """Returns the desired state of a key. Raises `NotSynced` when the cache cannot answer; the loop then tries again once it can.
+    async def __call__(self, view: View, key: Key, thread: WorkerThread | None = None) -> Graph | Gone | Hold:
+        """Returns the desired state of a key; with a thread, all that takes long is computed there, and without one it never waits.
 
-        What fails is tried again on objects without what has not the form of their kinds, for that may be why: it is written anew.
+        Raises `NotSynced` when the cache cannot answer; the loop then tries again once it can. What fails is tried again on objects without
+        what has not the form of their kinds, for that may be why: it is written anew.
         """
-        evaluation = self._evaluation(view, key, self._context)
-        resume: Work = partial(evaluation.send, None)
+        context, run = (self._context, at_once) if thread is None else (thread.context_of(self._context), thread.run)
         try:
-            while True:
-                resume = _done(evaluation, resume())
-        except StopIteration as ended:
-            return cast(Graph | Gone | Hold, ended.value)
-
-    async def aside(self, view: View, key: Key, thread: WorkerThread) -> Graph | Gone | Hold:
-        """Returns the same, with all that takes long in a thread."""
-        evaluation = self._evaluation(view, key, thread.context_of(self._context))
-        resume: Work = partial(evaluation.send, None)
-        try:
-            while True:
-                resume = await thread.run(partial(_done, evaluation, resume()))
-        except StopIteration as ended:
-            return cast(Graph | Gone | Hold, ended.value)
-
-    def _evaluation(self, view: View, key: Key, context: StepContext) -> Evaluation[Graph | Gone | Hold]:
-        try:
-            return (yield from self._evaluate(view, key, LiveObjects.for_step(view, key), context))
+            return await self._evaluate(view, key, LiveObjects.for_step(view, key), context, run)
         except NotSynced:
             raise
         except Exception:  # of whatever kind: texts where numbers should be
-            return (yield from self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True), context))
+            return await self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True), context, run)
 
-    def _evaluate(self, view: View, key: Key, objects: LiveObjects, context: StepContext) -> Evaluation[Graph | Gone | Hold]:
+    async def _evaluate(self, view: View, key: Key, objects: LiveObjects, context: StepContext, run: Run) -> Graph | Gone | Hold:
         now = self._clock()
-        outcome = yield partial(self._record, step, objects, key, now, context)
+        outcome = await run(partial(self._record, step, objects, key, now, context))
         if objects.not_synced is not None:
             if isinstance(objects.not_synced.cause, UNREADABLE):
                 return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects.for_step(view, key), now, UNREADABLE_RETRY)
@@ -116,13 +114,13 @@ class Evaluator:
                 return Gone()
             case StepHold():
                 if outcome.is_fault and not objects.is_sound:
-                    return (yield from self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True), context))
+                    return await self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True), context, run)
                 return self._hold(key, outcome, objects, now)
             case StepResult():
                 self._enqueue_set(key, self._stalls.release(key) | self._pending.observe(key, outcome))
                 if self._yields(view, key, outcome):
                     return Graph([])
-                return (yield from self._graph(key, outcome, objects, now, context))
+                return await self._graph(key, outcome, objects, now, context, run)
         raise TypeError(f"a step returned {outcome!r}")
 
     def _yields(self, view: View, key: Key, result: StepResult) -> bool:
@@ -147,11 +145,11 @@ class Evaluator:
         """Records which objects the server rejected, so that the next evaluations report it on their owners and on the set."""
         if self._stalls.observe(result, self._clock()):
             self._enqueue(result.key)
-            self._enqueue(set_key(result.key))
+            self._enqueue(result.key.whole)
 
     def _enqueue_set(self, key: Key, is_changed: bool) -> None:
         if is_changed and key.replica is not None:
-            self._enqueue(set_key(key))
+            self._enqueue(key.whole)
 
     def _hold(self, key: Key, outcome: StepHold, objects: LiveObjects, now: float, requeue_after: float | None = None) -> Hold:
         """Holds a key. A hold of a set is reported at once, that of a replica by the next evaluation of its set.
@@ -174,7 +172,7 @@ class Evaluator:
         write = EventWrite(ObjectReference.of(live), event.type, event.reason, event.message, event.name)
         return Hold(message, list(statuses), [write], requeue_after)
 
-    def _graph(self, key: Key, result: StepResult, objects: LiveObjects, now: float, context: StepContext) -> Evaluation[Graph]:
+    async def _graph(self, key: Key, result: StepResult, objects: LiveObjects, now: float, context: StepContext, run: Run) -> Graph:
         live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
         if live is not None and (stall := self._stalls.stall(key)):
             ref = ObjectRef.of(live)
@@ -186,19 +184,19 @@ class Evaluator:
             _report(result, of, stall)
         pending = 0.0
         if live is not None:
-            pending = yield from self._report_pending(key, result, live, objects, now, context)
-        writes: _Writes = yield partial(_writes, result, objects, now)
-        statuses, debounced = self._debounce.filter(writes.statuses, objects, now)
-        delays = [*debounced, *([pending] if pending else [])]
+            pending = await self._report_pending(key, result, live, objects, now, context, run)
+        graph = await run(partial(_graph, result, objects, now))
+        graph.statuses, delays = self._debounce.filter(graph.statuses, objects, now)
+        if pending:
+            delays.append(pending)
         if result.requeue_at is not None:
             delays.append(max(result.requeue_at - now, 0.0))
-        return Graph(
-            writes.objects, statuses=statuses, events=writes.events, deletions=writes.deletions, requeue_after=min(delays, default=None)
-        )
+        graph.requeue_after = min(delays, default=None)
+        return graph
 
-    def _report_pending(
-        self, key: Key, result: StepResult, live: Manifest, objects: LiveObjects, now: float, context: StepContext
-    ) -> Evaluation[float]:
+    async def _report_pending(
+        self, key: Key, result: StepResult, live: Manifest, objects: LiveObjects, now: float, context: StepContext, run: Run
+    ) -> float:
         """Adds condition and event of a set that lacks pods for longer than the grace period. Returns in how many seconds more may be told.
 
         The replica's step is evaluated on the view of the set, so that changes of what it reads enqueue the set.
@@ -206,7 +204,7 @@ class Evaluator:
         index, remaining = self._pending.overdue_replica(key, now)
         if index is None:
             return remaining
-        condition = yield partial(_pending_condition, result, live, objects, key._replace(replica=index), now, context)
+        condition = await run(partial(_pending_condition, result, live, objects, key._replace(replica=index), now, context))
         if condition is not None:
             result.conditions.append(condition)
             events, remaining = self._pending.event(key, condition, live, now)
@@ -214,27 +212,17 @@ class Evaluator:
         return remaining
 
 
-class _Writes(NamedTuple):
-    """Holds what follows from a step, as the applier takes it."""
-
-    objects: list[Desired]
-    statuses: list[StatusWrite]
-    events: list[EventWrite]
-    deletions: list[Deletion]
-
-
-def _writes(result: StepResult, objects: LiveObjects, now: float) -> _Writes:
-    """Returns what follows from a step, whose set is freed here: for a large one that takes 50 ms."""
+def _graph(result: StepResult, objects: LiveObjects, now: float) -> Graph:
+    """Returns what follows from a step, as the applier takes it. Its set is freed here: for a large one that takes 50 ms."""
     result.waits = list
-    return _Writes(
-        list(desired_graph(Sources(result.graph, []), is_operator=True).objects.values()),
-        list(status_writes(result.statuses, result.conditions, objects, now)),
-        [EventWrite(of, each.type, each.reason, each.message, each.name) for each, of in _of_live(result.events, objects)],
-        [
-            Deletion(of, each.reason, is_attributed=each.is_attributed, despite_failures=each.despite_failures)
-            for each, of in _of_live(result.deletions, objects)
-        ],
-    )
+    graph = desired_graph(Sources(result.graph, []), is_operator=True)
+    graph.statuses = list(status_writes(result.statuses, result.conditions, objects, now))
+    graph.events = [EventWrite(of, each.type, each.reason, each.message, each.name) for each, of in _of_live(result.events, objects)]
+    graph.deletions = [
+        Deletion(of, each.reason, is_attributed=each.is_attributed, despite_failures=each.despite_failures)
+        for each, of in _of_live(result.deletions, objects)
+    ]
+    return graph
 
 
 def _pending_condition(
@@ -246,14 +234,6 @@ def _pending_condition(
 
 def _is_started(pod: Manifest | None) -> bool:
     return pod is not None and not pod["spec"].get("schedulingGates")
-
-
-def _done(evaluation: Evaluation[Any], work: Work) -> Work:
-    """Does some of the work of an evaluation; returns what resumes that with the result, or the error."""
-    try:
-        return partial(evaluation.send, work())
-    except Exception as error:
-        return partial(evaluation.throw, error)
 
 
 def _writes_status(result: StepResult, of: ObjectRef) -> bool:
@@ -278,11 +258,9 @@ def _refusals(result: StepResult, refused: Mapping[Ref, str]) -> dict[ObjectRef,
 
 
 def _of_live(results: Iterable[R], objects: LiveObjects) -> Iterator[tuple[R, ObjectReference]]:
-    """Yields each result whose object exists, with a reference to it. A later object of the same name has another UID and is left out."""
+    """Yields each result whose object exists, with a reference to it."""
     for result in results:
-        of = result.of
-        live = objects.get(group_of(of.api_version), of.kind, of.namespace, of.name)
-        if live is not None and live["metadata"].get("uid") == of.uid:
+        if (live := live_of(result.of, objects)) is not None:
             yield result, ObjectReference.of(live)
 
 

@@ -10,7 +10,6 @@ from applier.loop import View
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import GROUP, Key
-from grove_operator.controller.stalled_condition import set_key
 
 MANY_VALUES = 2_000
 """Values in a set's spec from which on its first step takes some 30 ms: 40 kB of JSON. A thread would gain nothing for smaller ones."""
@@ -46,7 +45,7 @@ class LargeSets:
         if live is None:
             return False
         metadata = live["metadata"]
-        generation, of = (metadata.get("uid"), metadata.get("generation")), set_key(key)
+        generation, of = (metadata.get("uid"), metadata.get("generation")), key.whole
         known = self._specs.get(of)
         if known is None or known[0] != generation:
             known = self._specs[of] = generation, _has_many_values(live)

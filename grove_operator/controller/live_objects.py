@@ -23,7 +23,6 @@ from grove_operator.controller.membership import PARTS, can_be_of_set, is_owned_
 T = TypeVar("T")
 
 SET = ("grove.io", "PodCliqueSet")
-NAMESPACE = Kind("", "v1", "Namespace")
 COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
 WATCHED = (
     Query(Kind("grove.io", "v1alpha1", "PodCliqueSet")),

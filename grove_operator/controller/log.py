@@ -17,9 +17,10 @@ from applier.desired import EventWrite, ObjectReference
 from applier.errors import ClusterError, WriteConflict
 from applier.events import Sink, nowhere
 from applier.loop import Result
+from applier.loop.lease import LEASE
 from applier.loop.status import EventRecorder
 from applier.outcome import UNDONE, WRITTEN, Action, Outcome
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import POD, Kind, Manifest, Ref
 from grove_compiler.step import Key
 from grove_operator import field_managers
 
@@ -105,7 +106,6 @@ def _objects(outcomes: list[Outcome]) -> str:
     return first if len(outcomes) == 1 else f"{first} and {len(outcomes) - 1} more"
 
 
-LEASE, POD = Kind("coordination.k8s.io", "v1", "Lease"), Kind("", "v1", "Pod")
 REPLICA_SET, DEPLOYMENT = Kind("apps", "v1", "ReplicaSet"), Kind("apps", "v1", "Deployment")
 POD_NAME = "POD_NAME"
 """The environment variable with the name of this pod; without it the name is that of the host."""

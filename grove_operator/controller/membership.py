@@ -94,7 +94,7 @@ class MemberIndex:
         user may desire objects without any sign of their replica. So the members of a set are unknown until all its `replicas` have made
         their claims, and those of a replica until its set has. A set that is gone has no replicas, and makes no claims.
         """
-        set_key = key._replace(replica=None)
+        set_key = key.whole
         others: Iterable[int] = range(replicas) if key == set_key else [-1] * bool(replicas)
         if not self._evaluated.get(set_key, frozenset()).issuperset(others):
             self._waiting.setdefault(set_key, {})[key] = None
@@ -106,10 +106,10 @@ class MemberIndex:
     def replicas(self, set_key: Key) -> list[int]:
         """Returns the replicas that a set has objects of. Takes time linear in the number of all keys: for rare cases only."""
         keys = {*self._members, *self._claims}
-        return sorted(key.replica for key in keys if key.replica is not None and key._replace(replica=None) == set_key)
+        return sorted(key.replica for key in keys if key.replica is not None and key.whole == set_key)
 
     def _evaluated_of(self, key: Key) -> tuple[Key, set[int]]:
-        set_key = key._replace(replica=None)
+        set_key = key.whole
         return set_key, self._evaluated.setdefault(set_key, set())
 
     def _claim(self, key: Key, ref: Ref) -> None:

@@ -12,7 +12,7 @@ from applier.desired import Gone, Graph, Hold
 from applier.errors import UnknownKind
 from applier.events import Sink, nowhere
 from applier.loop import DeletionOptions, FencedCluster, Lease, LeaseThread, Loop, Reconciler, Result, View, WorkQueue
-from applier.ref import Kind
+from applier.ref import NAMESPACE_KIND, Kind
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.labels import DELETION_REASON
@@ -26,7 +26,7 @@ from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.former_pods import recall_former_pods
 from grove_operator.controller.large_sets import LargeSets
-from grove_operator.controller.live_objects import CLUSTER_WIDE, COMPUTE_DOMAIN, NAMESPACE, WATCHED
+from grove_operator.controller.live_objects import CLUSTER_WIDE, COMPUTE_DOMAIN, WATCHED
 from grove_operator.controller.membership import Keys, MemberIndex, state_of, unit_of
 from grove_operator.controller.recorder import Retention, StepRecorder
 from grove_operator.worker_thread import WorkerThread
@@ -113,7 +113,6 @@ class Operator:
             on_begin=lambda: recall_former_pods(self.cache),
             partial=True,
             is_large=self._large.is_large,
-            aside=self._desired_aside,
         )
 
     async def run(self) -> None:
@@ -141,15 +140,9 @@ class Operator:
         self.recorder.finish(result)
         self._on_result(result)
 
-    def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
+    async def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
         self._on_evaluate(key)
-        desired = self._state.desired(view, key)
-        self._large.note(key, desired)
-        return desired
-
-    async def _desired_aside(self, view: View, key: Key) -> Graph | Gone | Hold:
-        self._on_evaluate(key)
-        desired = await self._state.aside(view, key, self._thread)
+        desired = await self._state.desired(view, key, self._thread if view.is_frozen else None)
         self._large.note(key, desired)
         return desired
 
@@ -171,7 +164,7 @@ def watched(namespace: str, settings: Settings) -> Iterator[Query]:
         # Steps look up cluster-scoped objects without a namespace, so they are watched without one.
         yield watch._replace(kind=kind, namespace="" if kind.kind in CLUSTER_WIDE else namespace)
     if not namespace:
-        yield Query(NAMESPACE, managed=False)
+        yield Query(NAMESPACE_KIND, managed=False)
 
 
 def _pace(key: Key) -> float:

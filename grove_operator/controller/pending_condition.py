@@ -11,7 +11,6 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.conditions import STALLED, condition_of, is_true
 from grove_compiler.step import GROUP, Key, StepResult
 from grove_operator.cluster.why import reasons, root_cause
-from grove_operator.controller.stalled_condition import set_key
 
 CONDITION = "WhyPending"
 GRACE_PERIOD = 30.0
@@ -49,7 +48,7 @@ class PendingTracker:
                 self._replicas.pop(key, None)
                 self._forget(key)
             return False
-        pending = self._replicas.setdefault(set_key(key), set())
+        pending = self._replicas.setdefault(key.whole, set())
         was_pending = bool(pending)
         if result is not None and _lacks_pods(result):
             pending.add(key.replica)

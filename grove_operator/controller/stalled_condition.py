@@ -197,27 +197,27 @@ class StallTracker:
 
     def stall(self, key: Key) -> Stall | None:
         """Returns why the set of a key, or one of its replicas, is stalled; none when it is not."""
-        messages = self._messages.get(set_key(key))
+        messages = self._messages.get(key.whole)
         if not messages:
-            self._reported.pop(set_key(key), None)
+            self._reported.pop(key.whole, None)
             return None
-        reported = self._reported.get(set_key(key))
+        reported = self._reported.get(key.whole)
         if reported not in messages or min(messages)[0] < 0:
             reported = min(messages)
-        self._reported[set_key(key)] = reported
+        self._reported[key.whole] = reported
         index, reason = reported
         return Stall(reason, messages[reported], f"replica {index}: " if index >= 0 else "")
 
     def _note(self, key: Key, reason: str, message: str) -> bool:
         """Records a message for a key and reason, or removes it when it is empty. Returns whether the set's stall changes."""
         before, place = self.stall(key), (-1 if key.replica is None else key.replica, reason)
-        messages = self._messages.setdefault(set_key(key), {})
+        messages = self._messages.setdefault(key.whole, {})
         if message:
             messages[place] = message
         else:
             messages.pop(place, None)
         if not messages:
-            del self._messages[set_key(key)]
+            del self._messages[key.whole]
         return self.stall(key) != before
 
 
@@ -249,8 +249,3 @@ def current_status(of: ObjectRef, live: Manifest) -> StatusPatch:
     status = live.get("status") or {}
     conditions = [condition for condition in status.get("conditions") or [] if condition.get("type") != CONDITION]
     return StatusPatch(of, {**status, "observedGeneration": live["metadata"].get("generation", 0), "conditions": conditions}, "", ())
-
-
-def set_key(key: Key) -> Key:
-    """Returns the key of the set that a replica belongs to; any other key unchanged."""
-    return key._replace(replica=None)

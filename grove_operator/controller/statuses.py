@@ -53,14 +53,20 @@ def status_writes(
     for condition in conditions:
         by_object.setdefault(condition.of, []).append(condition)
     for of in dict.fromkeys([*bodies, *by_object]):
-        live = objects.get(group_of(of.api_version), of.kind, of.namespace, of.name)
-        if live is None or live["metadata"].get("uid") != of.uid:
+        live = live_of(of, objects)
+        if live is None:
             continue
         status = dict(bodies.get(of, {}))
         if of in by_object:
             status["conditions"] = [*status.get("conditions", []), *(_as_manifest(condition, live, now) for condition in by_object[of])]
         removes = OF_TRAINING.get(of.kind, ()) if {"phase", "attempt"} & status.keys() else ()
         yield StatusWrite(ObjectReference.of(live), status, _expected_version(status, live), field_managers.STATUS, removes)
+
+
+def live_of(of: ObjectRef, objects: ObjectReader) -> Manifest | None:
+    """Returns the live object of a reference; None without one, as where a later object of the same name has another UID."""
+    live = objects.get(group_of(of.api_version), of.kind, of.namespace, of.name)
+    return live if live is not None and live["metadata"].get("uid") == of.uid else None
 
 
 def _expected_version(status: Manifest, live: Manifest) -> str:

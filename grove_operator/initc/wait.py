@@ -10,13 +10,13 @@ from dataclasses import field
 from applier.backoff import Backoff
 from applier.cluster import Cluster, Listing, Resource, WatchEvent
 from applier.errors import ClusterError, CredentialsError
-from applier.ref import Kind, Manifest, uid_of
+from applier.ref import POD, Manifest, uid_of
 from applier.reflector import list_and_watch
 from grove_compiler.labels import CLIQUE_LABEL, GANG_LABEL
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating, labels_of, maps, section
 
-PODS = Resource(Kind("", "v1", "Pod"), "pods", namespaced=True)
+PODS = Resource(POD, "pods", namespaced=True)
 """Known without discovery, which a thousand pods that start would ask for at once, and which not every cluster permits them."""
 FIRST_WAIT, MAX_WAIT = 0.5, 10.0
 """Seconds until a denied request is retried. A restart of the init container may take up to 300 (CrashLoopBackOff)."""

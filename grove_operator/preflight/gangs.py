@@ -12,7 +12,7 @@ from applier.desired import Desired, EventWrite, Gone, Graph, Hold, ObjectRefere
 from applier.errors import NotSynced
 from applier.loop import Loop, Reconciler, Result, View
 from applier.outcome import Action
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import CONFIG_MAP, NAMESPACE_KIND, POD, Kind, Manifest, Ref
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.check_run import CheckRun, TestedPod
@@ -27,8 +27,6 @@ from grove_operator.controller.live_objects import LiveObjects
 from kube_objects.manifest import labels_of
 
 COMPONENT = "app.kubernetes.io/component=preflight-gang"
-CONFIG_MAP = Kind("", "v1", "ConfigMap")
-POD = Kind("", "v1", "Pod")
 WATCHED = (
     Query(POD, managed=False, labels=CHECKED),
     Query(CONFIG_MAP, labels=COMPONENT),
@@ -41,7 +39,7 @@ WATCHED = (
     Query(Kind("resource.k8s.io", "v1", "ResourceClaim"), managed=False, optional=True),
     Query(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), managed=False, optional=True),
     Query(Kind("resource.k8s.io", "v1", "DeviceClass"), managed=False, optional=True),
-    Query(Kind("", "v1", "Namespace"), managed=False),
+    Query(NAMESPACE_KIND, managed=False),
     Query(Kind("", "v1", "Node"), managed=False, metadata_only=True),
 )
 """Pods with checks, our ConfigMaps, the kinds of gangs, the objects that decide which pods of a gang have checks, and the labels of nodes.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectReader
+from grove_compiler.graph.node import Manifest
 from grove_operator.install.webhook_configurations import (
     AUTHORIZE,
     DEFAULT_SETS,
@@ -45,10 +44,7 @@ class Overdue(Exception):
 
 
 class Aside:
-    """Runs the work of large reviews one after the other.
-
-    What exists is read by the event loop, which changes it. Above `longest` seconds a review is given up before its next rule.
-    """
+    """Runs the work of large reviews one after the other. Above `longest` seconds a review is given up before its next rule."""
 
     def __init__(self, longest: float = MAX_SECONDS) -> None:
         self._longest = longest
@@ -58,12 +54,11 @@ class Aside:
     async def run(self, reviewer: Reviewer, work: Callable[[Reviewer], T]) -> T:
         """Returns the result of `work`, which gets the reviewer without the preview of effects. Raises `Overdue`, and what it raises."""
         until = time.monotonic() + self._longest
-        loop = asyncio.get_running_loop()
-        view = _OfLoop(reviewer.view, loop, until) if reviewer.view is not None else None
-        beside = replace(reviewer, context=self._thread.context_of(reviewer.context), view=view, preview=None)
+        beside = replace(reviewer, context=self._thread.context_of(reviewer.context), preview=None)
         try:
-            async with asyncio.timeout(self._longest):
-                return await self._thread.run(partial(self._until, until, partial(work, beside)))
+            with reviewer.frozen():
+                async with asyncio.timeout(self._longest):
+                    return await self._thread.run(partial(self._until, until, partial(work, beside)))
         except TimeoutError:
             raise Overdue from None
 
@@ -87,38 +82,6 @@ class _Deadline(CostBudget):
         super().start(results)
 
 
-class _OfLoop:
-    """Answers questions about what exists for another thread, each within the event loop (see `ObjectReader`)."""
-
-    def __init__(self, view: ObjectReader, loop: asyncio.AbstractEventLoop, until: float) -> None:
-        self._view, self._loop, self._until = view, loop, until
-
-    def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        return self._ask(lambda: self._view.get(group, kind, namespace, name))
-
-    def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        return self._ask(lambda: self._view.by_owner(group, kind, owner))
-
-    def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        return self._ask(lambda: self._view.deleted(group, kind, owner))
-
-    def deleted_names(self, group: str, kind: str, owner: ObjectRef) -> list[str]:
-        return self._ask(lambda: self._view.deleted_names(group, kind, owner))
-
-    def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        return self._ask(lambda: self._view.by_label(group, kind, key, value, namespace))
-
-    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
-        return self._ask(lambda: self._view.changes(group, kind, key, value, namespace, since))
-
-    def _ask(self, question: Callable[[], T]) -> T:
-        async def answer() -> T:
-            return question()
-
-        # With a limit, since a loop that has ended answers nobody, and a process waits for its threads.
-        return asyncio.run_coroutine_threadsafe(answer(), self._loop).result(max(0.0, self._until - time.monotonic()))
-
-
 OVERDUE = Diagnostic(
     "admission/overdue", "error", f"the review of this object, and of large ones before it, takes more than {MAX_SECONDS:.0f} s; try again"
 )
@@ -132,23 +95,17 @@ class Answers:
         self._aside = Aside()
         self._domain_handlers: dict[str, Answer] = {}
 
-    def serve_domains(self, domains: DomainWebhooks, view: Callable[[], ObjectReader]) -> None:
-        """Adds the webhooks for PodCliques and PodGangs of other controllers; `view` returns the existing domains."""
+    def serve_domains(self, domains: DomainWebhooks) -> None:
+        """Adds the webhooks for PodCliques and PodGangs of other controllers."""
 
-        async def podclique(review: Any, _: int = 0) -> Manifest:
-            reviewer, request = self._reviewer(), read_request(review)
-            return await domains.podclique(request, reviewer.context, reviewer.settings(request))
+        def handler(admit: Callable[[AdmissionRequest, Reviewer], Awaitable[Manifest]]) -> Answer:
+            return lambda review, _: admit(read_request(review), self._reviewer())
 
-        async def validate(review: Any, _: int = 0) -> Manifest:
-            reviewer, request = self._reviewer(), read_request(review)
-            return domains.validate(request, reviewer.context, reviewer.settings(request))
-
-        async def podgang(review: Any, _: int = 0) -> Manifest:
-            reviewer, request = self._reviewer(), read_request(review)
-            return domains.podgang(request, reviewer.context, reviewer.settings(request), view())
-
-        paths = MNNVL_POD_CLIQUES.path, VALIDATE_MNNVL_POD_CLIQUES.path, MNNVL_POD_GANGS.path
-        self._domain_handlers = dict(zip(paths, (podclique, validate, podgang), strict=True))
+        self._domain_handlers = {
+            MNNVL_POD_CLIQUES.path: handler(domains.podclique),
+            VALIDATE_MNNVL_POD_CLIQUES.path: handler(domains.validate),
+            MNNVL_POD_GANGS.path: handler(domains.podgang),
+        }
 
     def by_path(self) -> Mapping[str, Answer]:
         """Returns the handlers by path."""
@@ -176,8 +133,8 @@ class Answers:
         reviewer, request = self._reviewer(), read_request(review)
         findings = reviewer.findings(request) if request.is_validated else []
         if self._trial and request.is_validated and request.object["kind"] == SET_KIND and not has_errors(findings):
-            context, settings = reviewer.context, reviewer.settings(request)
-            findings += await self._trial.findings(request.old, request.object, context, settings, reviewer.config, reviewer.view)
+            settings = reviewer.settings(request)
+            findings += await self._trial.findings(request.old, request.object, reviewer.context, settings, reviewer.view)
         return reviewer.conclude(request, findings)
 
     async def scale(self, review: Any, _: int = 0) -> Manifest:

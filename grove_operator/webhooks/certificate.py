@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import ssl
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Protocol
+
+from applier.tls_files import Stamp, load_pair, stamp
 
 Log = Callable[[str], None]
 CERTIFICATE, KEY = "tls.crt", "tls.key"
@@ -41,42 +41,20 @@ class ServedCertificate:
         # A context holds one certificate per type of key, so that loading one of another type would leave the old one in use.
         self.tls.sni_callback = self._choose
 
-    def show_files(self, certificate: str, key: str) -> None:
-        """Uses the certificate and key of two files. Raises `NoCertificate` if they are invalid, and keeps the old one then."""
+    def show(self, certificate: bytes, key: bytes) -> None:
+        """Uses a certificate chain and its key, as PEM. Raises `NoCertificate` if they are invalid, and keeps the old one then."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         try:
-            context.load_cert_chain(certificate, key)
+            load_pair(context, certificate, key)
         except ssl.SSLError as error:
-            raise NoCertificate(f"{certificate}: not a certificate that matches its key ({error.reason or 'nothing in PEM'})") from None
-        except OSError as error:
-            raise NoCertificate(f"{certificate} and {key} are needed: {(error.strerror or str(error)).lower()}") from None
+            raise NoCertificate(f"not a certificate that matches its key ({error.reason or 'nothing in PEM'})") from None
         self._newest = context
-
-    def show(self, certificate: bytes, key: bytes) -> None:
-        """Uses a certificate chain and its key, as PEM. Raises `NoCertificate` if they are invalid."""
-        descriptor, path = _private_file()
-        try:
-            with os.fdopen(descriptor, "wb", closefd=False) as file:
-                file.write(certificate + b"\n" + key)
-            self.show_files(path, path)
-        finally:
-            os.close(descriptor)
-            if not path.startswith("/proc/"):
-                os.unlink(path)
 
     def _choose(self, connection: ssl.SSLObject, _name: Any, _context: ssl.SSLContext) -> int | None:
         if self._newest is None:
             return ssl.ALERT_DESCRIPTION_INTERNAL_ERROR
         connection.context = self._newest
         return None
-
-
-def _private_file() -> tuple[int, str]:
-    """Opens a file for a key, as OpenSSL reads only files: in memory where the system supports it, without a writable disk."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("certificate")
-        return descriptor, f"/proc/self/fd/{descriptor}"
-    return tempfile.mkstemp()
 
 
 class CertificateFiles:
@@ -89,9 +67,9 @@ class CertificateFiles:
     def __init__(
         self, folder: str, shown: ServedCertificate, name: str, clock: Callable[[], float], note: Log, interval: float = INTERVAL
     ) -> None:
-        self._files = [os.path.join(folder, name) for name in (CERTIFICATE, KEY)]
+        self._files = [Path(folder, name) for name in (CERTIFICATE, KEY)]
         self._shown, self._name, self._clock, self._note, self._interval = shown, name, clock, note, interval
-        self._loaded: list[tuple[int, int, int]] = []
+        self._loaded: list[Stamp | None] = []
         self._chain, self._fault = b"", ""
 
     async def first(self) -> None:
@@ -118,9 +96,15 @@ class CertificateFiles:
                 self._note("the certificate was renewed")
 
     def _load(self) -> None:
-        self._shown.show_files(*self._files)
-        with suppress(OSError), open(self._files[0], "rb") as file:
-            self._chain = file.read()
+        try:
+            chain, key = (file.read_bytes() for file in self._files)
+            self._shown.show(chain, key)
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise NoCertificate(f"{' and '.join(map(str, self._files))} are needed: {why}") from None
+        except NoCertificate as error:
+            raise NoCertificate(f"{self._files[0]}: {error}") from None
+        self._chain = chain
 
     def _judge(self, log: Log) -> None:
         """Logs what is wrong with the certificate in use, once, and the end of that."""
@@ -136,14 +120,5 @@ class CertificateFiles:
                 self._note("API servers can accept the certificate")
         self._fault = fault
 
-    def _state(self) -> list[tuple[int, int, int]]:
-        """Returns inode, modification time and size of each file, by which a change is detected."""
-        states = []
-        for file in self._files:
-            try:
-                status = os.stat(file)
-            except OSError:
-                states.append((0, 0, 0))
-            else:
-                states.append((status.st_ino, status.st_mtime_ns, status.st_size))
-        return states
+    def _state(self) -> list[Stamp | None]:
+        return [stamp(file) for file in self._files]

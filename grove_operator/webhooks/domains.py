@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from applier.cluster import Cluster, find
 from applier.errors import AlreadyExists, ApplierError, UnknownKind
@@ -17,7 +17,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader
 from grove_compiler.step import StepContext
 from grove_operator import field_managers
-from grove_operator.webhooks.review import AdmissionRequest, answer
+from grove_operator.webhooks.review import AdmissionRequest, Reviewer, answer
 
 SET = Kind("grove.io", "v1alpha1", "PodCliqueSet")
 TIMEOUT = 8.0
@@ -26,35 +26,36 @@ CODE = "admission/domain-not-made"
 
 
 class DomainWebhooks:
-    """Creates the objects that pods refer to during admission, unless the request is a dry run."""
+    """Creates the objects that pods refer to during admission, unless the request is a dry run. `view` returns the existing domains."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    def __init__(self, cluster: Cluster, view: Callable[[], ObjectReader]) -> None:
+        self._cluster, self._view = cluster, view
 
-    async def podclique(self, request: AdmissionRequest, context: StepContext, settings: Settings) -> Manifest:
+    async def podclique(self, request: AdmissionRequest, reviewer: Reviewer) -> Manifest:
         """Reviews a PodClique. Returns a patch that adds its claim, or a denial with all reasons."""
         if request.operation not in ("CREATE", "UPDATE") or _is_terminating(request):
             return answer(request, [])
         try:
             async with asyncio.timeout(TIMEOUT):
-                admission = await self._admitted(request, context, settings)
+                admission = await self._admitted(request, reviewer.context, reviewer.settings(request))
         except TimeoutError:
             return answer(request, [_failure(f"the API server did not answer within {TIMEOUT:g} s")])
         except ApplierError as error:
             return answer(request, [_failure(str(error))])
         return answer(request, admission.findings, _json(admission.patch))
 
-    def validate(self, request: AdmissionRequest, context: StepContext, settings: Settings) -> Manifest:
+    async def validate(self, request: AdmissionRequest, reviewer: Reviewer) -> Manifest:
         """Validates an update of a PodClique, which must not change the claims of its pods. A creation was validated by `podclique`."""
         if request.operation != "UPDATE" or _is_terminating(request):
             return answer(request, [])
-        return answer(request, admit_podclique(request.object, request.old, None, context, settings).findings)
+        settings = reviewer.settings(request)
+        return answer(request, admit_podclique(request.object, request.old, None, reviewer.context, settings).findings)
 
-    def podgang(self, request: AdmissionRequest, context: StepContext, settings: Settings, view: ObjectReader) -> Manifest:
+    async def podgang(self, request: AdmissionRequest, reviewer: Reviewer) -> Manifest:
         """Reviews a PodGang, and marks it as the owner of existing domains: `DomainAdoption` adds the owner references afterwards."""
         if request.operation != "CREATE":
             return answer(request, [])
-        admission = admit_podgang(request.object, view, context, settings)
+        admission = admit_podgang(request.object, self._view(), reviewer.context, reviewer.settings(request))
         return answer(request, [admission.problem] if admission.problem is not None else [], _json(admission.patch))
 
     async def _admitted(self, request: AdmissionRequest, context: StepContext, settings: Settings) -> CliqueAdmission:

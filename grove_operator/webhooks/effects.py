@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from grove_compiler.compile import Inputs
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest
 from grove_compiler.impact.account import account
 from grove_compiler.impact.fate import ON_DELETE
@@ -17,6 +16,7 @@ from grove_compiler.labels import PART_OF
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.source.document import Document
+from grove_compiler.step import StepContext
 from grove_operator.impact_words import amounts, devices, gangs, indices, number, objects, runs_alike
 from grove_operator.webhooks.share import Share
 
@@ -37,9 +37,7 @@ class EffectsPreview:
     def __init__(self, share: Share | None = None) -> None:
         self._share = share or Share()
 
-    def lines(
-        self, old: Manifest, new: Manifest, view: ObjectReader | None, program: Program, settings: Settings, config: Document | None
-    ) -> list[str]:
+    def lines(self, old: Manifest, new: Manifest, view: ObjectReader | None, context: StepContext, settings: Settings) -> list[str]:
         """Returns the effects of an update of a set; none for other kinds, for an edit without effects, and while the share is used up.
 
         Both manifests are valid. Raises `Unknown` for reads that `view` cannot answer yet.
@@ -51,8 +49,8 @@ class EffectsPreview:
         with self._share.work():
             snapshot = _live_objects(new, view, settings.namespace) if view is not None else []
             settings = replace(settings, max_objects=MAX_COMPILED)
-            before, after = (Inputs([Document(manifest)], snapshot, [], config, settings) for manifest in (old, new))
-            result = impact(before, after, program, with_causes=False)
+            before, after = (Inputs([Document(manifest)], snapshot, [], context.document, settings) for manifest in (old, new))
+            result = impact(before, after, context.program, with_causes=False)
         return [line for edit in result.sets if edit.place[1] for line in _lines(edit)][:3]
 
 

@@ -13,10 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 from applier.cluster import Cluster, Resource
 from applier.errors import ApiError, ApplierError, Cause, Forbidden, Invalid
-from applier.ref import Kind
+from applier.ref import POD
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.runtime.program import Program
 from grove_compiler.gangs.clique import CLIQUE_KIND, read_clique
 from grove_compiler.graph.diagnostic import Diagnostic, Severity, has_errors
 from grove_compiler.graph.node import Manifest
@@ -33,7 +32,6 @@ from grove_operator.webhooks.effects import CLUSTER_KINDS
 from grove_operator.webhooks.share import Share
 
 Mode = Literal["warn", "deny", "off"]
-POD = Kind("", "v1", "Pod")
 CODE = "admission/pod-refused"
 AT_ONCE = 16
 """Concurrent trials, of all sets together."""
@@ -68,7 +66,7 @@ class PodTrial:
         self._share, self._room = share or Share(), asyncio.Semaphore(AT_ONCE)
 
     async def findings(
-        self, old: Manifest, new: Manifest, context: StepContext, settings: Settings, config: Document | None, view: ObjectReader | None
+        self, old: Manifest, new: Manifest, context: StepContext, settings: Settings, view: ObjectReader | None
     ) -> list[Diagnostic]:
         """Returns the rejections of the pods of a valid set. `old` is empty for a new set.
 
@@ -77,7 +75,7 @@ class PodTrial:
         if self._options.mode == "off" or (self._options.mode == "warn" and self._share.is_exhausted):
             return []
         with self._share.work():
-            pods = self._pods(old, new, context, settings, config, view)
+            pods = self._pods(old, new, context, settings, view)
         if not pods:
             return []
         try:
@@ -88,9 +86,7 @@ class PodTrial:
             return []
         return [finding for pod, refusal in zip(pods, refusals, strict=True) if refusal for finding in self._findings(pod, refusal)]
 
-    def _pods(
-        self, old: Manifest, new: Manifest, context: StepContext, settings: Settings, config: Document | None, view: ObjectReader | None
-    ) -> list[TrialPod]:
+    def _pods(self, old: Manifest, new: Manifest, context: StepContext, settings: Settings, view: ObjectReader | None) -> list[TrialPod]:
         before, after = (manifest and context.decode(manifest) for manifest in (old, new))
         if not after or has_errors(after.findings):
             return []
@@ -98,7 +94,7 @@ class PodTrial:
         if not cliques:
             return []
         existing = [manifest for group, kind in CLUSTER_KINDS for manifest in view.by_label(group, kind)] if view is not None else []
-        return trial_pods(after.manifest, cliques[:MAX_PODS], context.program, settings, config, existing)
+        return trial_pods(after.manifest, cliques[:MAX_PODS], context, settings, existing)
 
     async def _try(self, resource: Resource, pod: TrialPod) -> ApiError | None:
         async with self._room:
@@ -157,14 +153,14 @@ def changed_cliques(old: Manifest, new: Manifest) -> list[str]:
 
 
 def trial_pods(
-    pcs: Manifest, cliques: Sequence[str], program: Program, settings: Settings, config: Document | None, existing: Sequence[Manifest]
+    pcs: Manifest, cliques: Sequence[str], context: StepContext, settings: Settings, existing: Sequence[Manifest]
 ) -> list[TrialPod]:
     """Returns a pod of each of the cliques as the operator would create it, without references to objects that may not exist yet.
 
     Returns none for a set that cannot be compiled, for which validation reports the errors.
     """
-    inputs = Inputs([Document(_smallest(pcs))], existing, [], config, replace(settings, pods=True))
-    result = compile_inputs(inputs, program)
+    inputs = Inputs([Document(_smallest(pcs))], existing, [], context.document, replace(settings, pods=True))
+    result = compile_inputs(inputs, context.program)
     if has_errors(result.diagnostics):
         return []
     declared = {clique["name"]: (index, clique["spec"]["podSpec"]) for index, clique in enumerate(pcs["spec"]["template"]["cliques"])}

@@ -5,7 +5,8 @@ It reads existing objects from a cache and sends no requests, so that a review t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -68,15 +69,15 @@ class AdmissionRequest:
 class Reviewer:
     """Reviews requests by rules, configuration and existing objects.
 
-    `view` has the existing objects; `config` is the document of the configuration in `context`. With `preview` the warnings include the
-    effects of an edit. `operator` is the user name of the operator itself.
+    `view` has the existing objects; while `frozen` is entered it shows those of then, also to another thread. With `preview` the warnings
+    include the effects of an edit. `operator` is the user name of the operator itself.
     """
 
     context: StepContext
-    config: Document | None = None
     view: ObjectReader | None = None
     preview: EffectsPreview | None = None
     operator: str = ""
+    frozen: Callable[[], AbstractContextManager[object]] = nullcontext
 
     def validate(self, review: Any) -> Manifest:
         """Validates an AdmissionReview, and reports all errors and warnings at once. Raises `NoReview`."""
@@ -114,17 +115,15 @@ class Reviewer:
 
     def _lint(self, manifest: Manifest, old: Manifest, request: AdmissionRequest) -> list[Diagnostic]:
         view = _Without(self.view, request.object) if self.view is not None else None
-        settings, olds = self.settings(request), [Document(old)] if old else []
-        return lint_manifests(
-            Inputs([Document(manifest)], old=olds, config=self.config, settings=settings, view=view), self.context.program
-        )
+        olds = [Document(old)] if old else []
+        inputs = Inputs([Document(manifest)], old=olds, config=self.context.document, settings=self.settings(request), view=view)
+        return lint_manifests(inputs, self.context.program)
 
     def _effects(self, request: AdmissionRequest) -> list[str]:
         if self.preview is None or not request.old:
             return []
-        settings = self.settings(request)
         try:
-            return self.preview.lines(request.old, request.object, self.view, self.context.program, settings, self.config)
+            return self.preview.lines(request.old, request.object, self.view, self.context, self.settings(request))
         except Unknown as error:  # a right that is missing, say, must not keep anybody from an edit
             return [f"the effects of this edit are not known: {error}"]
         except Exception as error:  # a bug in the preview of effects must not block the edit

@@ -17,7 +17,7 @@ from cryptography import x509
 
 from applier.cluster import Cluster, find
 from applier.errors import AlreadyExists, ApplierError, NotFound, WriteConflict
-from applier.ref import Kind, Manifest
+from applier.ref import SECRET, Kind, Manifest
 from grove_compiler.record import record
 from grove_operator import field_managers
 from grove_operator.webhooks import rotation
@@ -102,7 +102,6 @@ def _bundle_of(webhook: Manifest) -> bytes:
         return b""
 
 
-SECRET = Kind("", "v1", "Secret")
 LABELS = {"app.kubernetes.io/name": "grove-operator", "app.kubernetes.io/component": "webhooks"}
 ATTEMPTS = 5
 """Attempts to read or write a Secret that other replicas write concurrently."""

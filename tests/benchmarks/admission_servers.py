@@ -36,7 +36,7 @@ SERVERS = ("bare", "ours")
 def the_judge(traffic: Traffic | None = None) -> Reviewer:
     """The judge of all reviews, with the rules that ship."""
     preview = EffectsPreview(Share(traffic=traffic))
-    return Reviewer(StepContext(rulebook.read().program(VOCABULARY), Settings()), None, ObjectList([]), preview)
+    return Reviewer(StepContext(rulebook.read().program(VOCABULARY), Settings()), ObjectList([]), preview)
 
 
 async def ours(tls: ssl.SSLContext) -> int:

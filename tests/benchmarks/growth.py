@@ -167,8 +167,8 @@ async def beside(program: Program, name: str, size: int) -> tuple[list[str], lis
     large = {
         "nothing": asyncio.sleep(1),
         "review": answers.validate(asked("CREATE", pcs), size),
-        "step of the set": evaluate.aside(view, SET, thread),
-        "step of its replica": evaluate.aside(view, SET._replace(replica=0), thread),
+        "step of the set": evaluate(view, SET, thread),
+        "step of its replica": evaluate(view, SET._replace(replica=0), thread),
     }
     worst = {what: await longest_wait(answers, work) for what, work in large.items()}
     missed = [f"{name}: a small review takes {wait:.0f} ms beside the {what}" for what, wait in worst.items() if wait > MAX_BESIDE]

@@ -48,8 +48,8 @@ class Lab:
     def wake(self, key: Key) -> None:
         self.loop.enqueue(key)
 
-    def desired(self, view: View, key: Key) -> Graph | Gone | Hold:
-        return self.evaluate(view, key)
+    async def desired(self, view: View, key: Key) -> Graph | Gone | Hold:
+        return await self.evaluate(view, key)
 
     def edit(self, manifest: Manifest) -> None:
         """Somebody writes an object that is there; a server counts its generations."""

@@ -68,15 +68,15 @@ def thread() -> WorkerThread:
 async def test_the_result_is_the_same(replica: int | None, context: StepContext, thread: WorkerThread) -> None:
     evaluate, key = Evaluator(context, lambda: EPOCH), SET._replace(replica=replica)
     view = view_of(declared(cliques_in_groups_of_one(30)))
-    assert written(await evaluate.aside(view, key, thread)) == written(evaluate(view, key))
+    assert written(await evaluate(view, key, thread)) == written(await evaluate(view, key))
 
 
 async def test_a_hold_is_the_same(context: StepContext, thread: WorkerThread) -> None:
     evaluate, wrong = Evaluator(context, lambda: EPOCH), declared(containers(30))
     wrong["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][3]["name"] = "c2"
-    aside = await evaluate.aside(view_of(wrong), SET, thread)
+    aside = await evaluate(view_of(wrong), SET, thread)
     assert isinstance(aside, Hold)
-    assert written(aside) == written(evaluate(view_of(wrong), SET))
+    assert written(aside) == written(await evaluate(view_of(wrong), SET))
 
 
 async def test_the_set_is_taken_apart_in_the_thread(context: StepContext, thread: WorkerThread, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ async def test_the_set_is_taken_apart_in_the_thread(context: StepContext, thread
         take_apart(expanded)
 
     monkeypatch.setattr(expansion, "_take_apart", noted)
-    assert isinstance(await Evaluator(context, lambda: EPOCH).aside(view_of(small("big")), SET, thread), Graph)
+    assert isinstance(await Evaluator(context, lambda: EPOCH)(view_of(small("big")), SET, thread), Graph)
     assert threads == {"large steps"}
 
 
@@ -103,7 +103,7 @@ async def test_an_error_is_tried_on_sound_objects_as_without_a_thread(
         return take(view, *arguments)
 
     monkeypatch.setattr(evaluator, "step", fail_first)
-    assert isinstance(await Evaluator(context, lambda: EPOCH).aside(view_of(small("big")), SET, thread), Graph)
+    assert isinstance(await Evaluator(context, lambda: EPOCH)(view_of(small("big")), SET, thread), Graph)
     assert tried == [False, True]
 
 
@@ -154,12 +154,12 @@ def test_a_set_is_looked_at_once_for_each_generation() -> None:
     assert not large.is_large(view_of(declared(small("big"), generation=2)), SET)
 
 
-def test_a_key_of_many_objects_is_large_until_it_has_few(context: StepContext) -> None:
+async def test_a_key_of_many_objects_is_large_until_it_has_few(context: StepContext) -> None:
     large, view = LargeSets(), view_of(small("big"))
     key = SET._replace(replica=0)
     evaluate = Evaluator(context, lambda: EPOCH)
-    few = evaluate(view, key)
-    many = evaluate(view_of(declared(pcs([clique("worker", MANY_OBJECTS)], replicas=1), generation=2)), key)
+    few = await evaluate(view, key)
+    many = await evaluate(view_of(declared(pcs([clique("worker", MANY_OBJECTS)], replicas=1), generation=2)), key)
     found = []
     for desired in (few, many, Hold("something is wrong"), few, many, Gone()):
         large.note(key, desired)

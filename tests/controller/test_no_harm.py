@@ -70,10 +70,10 @@ def exception(lab: Lab, set: Manifest) -> None:
     """A fault of ours, that only this set meets."""
     evaluate = lab.evaluate
 
-    def broken(view: Any, key: Key) -> Any:
+    async def broken(view: Any, key: Key) -> Any:
         if key.name == "set":
             raise AssertionError("a fault of ours")
-        return evaluate(view, key)
+        return await evaluate(view, key)
 
     lab.evaluate = broken  # type: ignore[assignment]
     lab.edit({**set, "spec": {**set["spec"], "replicas": 1}})

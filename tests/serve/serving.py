@@ -8,9 +8,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from applier.cache import Query, WatchCache
-from applier.ref import Manifest
+from applier.ref import EVENT, Manifest
 from applier.testing.memory import MemoryCluster
-from grove_cli.queries.events_query import EVENT
 from grove_cli.serve.answers import timeline, why
 from grove_cli.serve.scene import draw_scene
 from grove_cli.serve.server import PageServer

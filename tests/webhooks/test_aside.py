@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from applier.cache import Query, WatchCache
+from applier.loop import View
+from applier.ref import CONFIG_MAP
+from applier.testing.memory import MemoryCluster
 from grove_compiler.engine.runtime.cost_budget import CostBudget
-from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import StepContext
 from grove_operator.webhooks.answers import LARGE, Answers, Aside, Overdue
 from grove_operator.webhooks.review import Reviewer
@@ -18,22 +22,6 @@ from grove_operator.webhooks.review import Reviewer
 from .conftest import Manifest, asked
 
 PATIENCE = 60.0
-
-
-class Witness(ObjectList):
-    """Notes in which thread it is asked."""
-
-    def __init__(self, threads: set[str]) -> None:
-        super().__init__()
-        self._threads = threads
-
-    def get(self, *arguments: Any) -> Manifest | None:
-        self._threads.add(threading.current_thread().name)
-        return super().get(*arguments)
-
-    def by_label(self, *arguments: Any) -> list[Manifest]:
-        self._threads.add(threading.current_thread().name)
-        return super().by_label(*arguments)
 
 
 async def test_small_reviews_are_answered_while_a_large_one_is_computed(judge: Reviewer, workload: Manifest) -> None:
@@ -61,10 +49,33 @@ async def test_a_large_review_has_the_same_answer(minimum: int, judge: Reviewer,
     assert await answers.default(review, LARGE) == await answers.default(review)
 
 
-async def test_what_exists_is_read_by_the_event_loop_alone(judge: Reviewer, workload: Manifest) -> None:
-    threads = set[str]()
-    await Answers(lambda: Reviewer(judge.context, None, Witness(threads))).validate(asked("CREATE", workload), LARGE)
-    assert threads == {threading.current_thread().name}
+async def test_what_exists_is_frozen_while_a_thread_reads_it(judge: Reviewer) -> None:
+    cluster = MemoryCluster()
+    cluster.seed(config_map("old"))
+    cache, gate = WatchCache(cluster, [Query(CONFIG_MAP)]), threading.Event()
+    await cache.start()
+    await cache.synced()
+    view = View(cache)
+
+    def names(_: Reviewer) -> list[str]:
+        assert gate.wait(PATIENCE)
+        return [one["metadata"]["name"] for one in view.by_label("", "ConfigMap")]
+
+    reading = asyncio.ensure_future(Aside(PATIENCE).run(replace(judge, frozen=view.frozen), names))
+    async with asyncio.timeout(PATIENCE):
+        while not view.is_frozen:
+            await asyncio.sleep(0)
+        cluster.seed(config_map("new"))
+        while cache.count() < 2:
+            await asyncio.sleep(0)
+        gate.set()
+        assert await reading == ["old"]
+    assert [one["metadata"]["name"] for one in view.by_label("", "ConfigMap")] == ["new", "old"]
+    await cache.stop()
+
+
+def config_map(name: str) -> Manifest:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}
 
 
 async def test_a_review_past_its_time_is_given_up_before_its_next_rule(judge: Reviewer, workload: Manifest) -> None:

@@ -21,7 +21,7 @@ from tests.webhooks.conftest import Manifest, asked
 def reviewed(program: Program, there: Manifest, new: Manifest, old: Manifest | None = None) -> Manifest:
     """What admission answers while a set is there."""
     config = Document({**CONFIGURATION, **DRIVERS})
-    judge = Reviewer(StepContext(program, Settings(), config), config, ObjectList([there]))
+    judge = Reviewer(StepContext(program, Settings(), config), ObjectList([there]))
     answer: Manifest = judge.validate(asked("UPDATE" if old else "CREATE", new, old))["response"]
     return answer
 

@@ -18,10 +18,11 @@ from applier.testing.memory.kinds import VERBS
 from applier.testing.virtual_time import run_virtual
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import StepContext
 from grove_operator.controller.domain_adoption import DomainAdoption
 from grove_operator.webhooks.domains import DomainWebhooks
-from grove_operator.webhooks.review import read_request
+from grove_operator.webhooks.review import Reviewer, read_request
 from tests.webhooks.conftest import Manifest, asked
 
 SETTINGS = Settings(namespace="team", mnnvl_shape="as-proposed", kube_version="1.35")
@@ -64,10 +65,10 @@ def names(cluster: MemoryCluster) -> list[str]:
 
 
 def answered(program: Program, cluster: MemoryCluster, *reviews: Manifest) -> list[Manifest]:
-    webhooks, context = DomainWebhooks(cluster), StepContext(program, SETTINGS)
+    webhooks, reviewer = DomainWebhooks(cluster, ObjectList), Reviewer(StepContext(program, SETTINGS))
 
     async def all_of(requests: Sequence[Manifest]) -> list[Manifest]:
-        answers = (webhooks.podclique(read_request(one), context, SETTINGS) for one in requests)
+        answers = (webhooks.podclique(read_request(one), reviewer) for one in requests)
         return [one["response"] for one in await asyncio.gather(*answers)]
 
     return run_virtual(all_of(reviews))
@@ -128,7 +129,7 @@ def test_domains_go_to_their_gang_whichever_comes_first(program: Program, gang_f
     context, told = StepContext(program, SETTINGS), list[str]()
 
     async def make() -> None:
-        await DomainWebhooks(cluster).podclique(read_request(asked("CREATE", podclique("demo-0-a"))), context, SETTINGS)
+        await DomainWebhooks(cluster, ObjectList).podclique(read_request(asked("CREATE", podclique("demo-0-a"))), Reviewer(context))
 
     async def play() -> set[str]:
         running = asyncio.create_task(DomainAdoption(cluster, lambda: context, told.append).run())

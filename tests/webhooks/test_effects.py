@@ -32,7 +32,7 @@ def warnings_of(judge: Reviewer, old: Manifest, change: Callable[[Manifest], Non
     """Returns the warnings of an update."""
     new = copy.deepcopy(old)
     change(new)
-    reviewer = Reviewer(judge.context, None, ObjectList(existing) if existing else None, EffectsPreview())
+    reviewer = Reviewer(judge.context, ObjectList(existing) if existing else None, EffectsPreview())
     response = reviewer.validate(asked("UPDATE", new, old))["response"]
     assert response["allowed"]
     warnings: list[str] = response.get("warnings", [])
@@ -137,7 +137,7 @@ def test_a_large_set_is_not_compiled(replicas: int, judge: Reviewer, serving: Ma
     new = copy.deepcopy(serving)
     new_image(0)(new)
     settings = judge.context.settings
-    assert EffectsPreview().lines(serving, new, None, judge.context.program, settings, None) == [TOO_LARGE]
+    assert EffectsPreview().lines(serving, new, None, judge.context, settings) == [TOO_LARGE]
 
 
 def test_lines_are_no_longer_than_an_api_server_passes_on(judge: Reviewer, serving: Manifest) -> None:
@@ -150,7 +150,7 @@ def test_frequent_edits_are_previewed_within_a_share_of_the_time(judge: Reviewer
     preview = EffectsPreview(Share(lambda: next(ticks)))
     new = copy.deepcopy(serving)
     new_image(0)(new)
-    previewed = [bool(preview.lines(serving, new, None, judge.context.program, judge.context.settings, None)) for _ in range(4)]
+    previewed = [bool(preview.lines(serving, new, None, judge.context, judge.context.settings)) for _ in range(4)]
     assert previewed == [True, False, False, True]
 
 

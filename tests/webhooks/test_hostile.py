@@ -73,7 +73,7 @@ def webhook_server(program: Any, tmp_path_factory: pytest.TempPathFactory) -> It
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.step import StepContext
 
-    judge = Reviewer(StepContext(program, Settings()), None, ObjectList([]))
+    judge = Reviewer(StepContext(program, Settings()), ObjectList([]))
     with asyncio.Runner() as runner:
         context = serving(judge, tmp_path_factory.mktemp("certificates"))
         one = runner.run(context.__aenter__())

@@ -77,7 +77,7 @@ class Tried(NamedTuple):
 def judge_of(case: Case, program: Program) -> Reviewer:
     config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **case.head.get("config", {})})
     settings = Settings(kube_version=case.head.get("kube", OFFLINE_KUBE_VERSION), mnnvl_shape=case.head.get("shape"))
-    return Reviewer(StepContext(program, settings, config), config, ObjectList(case.head.get("snapshot", [])))
+    return Reviewer(StepContext(program, settings, config), ObjectList(case.head.get("snapshot", [])))
 
 
 class Webhook:

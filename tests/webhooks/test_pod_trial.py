@@ -54,7 +54,7 @@ def found(
     judge: Reviewer, cluster: Tried, old: Manifest, new: Manifest, mode: Mode = "warn", share: Share | None = None
 ) -> list[Diagnostic]:
     trial = PodTrial(cluster, TrialOptions(mode), share)
-    return run_virtual(trial.findings(old, new, judge.context, judge.context.settings, None, None))
+    return run_virtual(trial.findings(old, new, judge.context, judge.context.settings, None))
 
 
 def refused(error: ApiError | ApplierError) -> Callable[[Manifest], ApplierError | None]:
@@ -188,7 +188,7 @@ def test_a_server_that_is_slow_keeps_nobody_waiting(judge: Reviewer, workload: M
 
     async def taken() -> float:
         trial = PodTrial(Slow(), TrialOptions("deny", 3.0))
-        assert await trial.findings({}, workload, judge.context, judge.context.settings, None, None) == []
+        assert await trial.findings({}, workload, judge.context, judge.context.settings, None) == []
         return asyncio.get_running_loop().time()
 
     assert run_virtual(taken()) == 3.0

@@ -36,7 +36,7 @@ async def found(control_plane: ControlPlane, judge: Reviewer, set: Manifest) -> 
 
 async def tried(cluster: Cluster, judge: Reviewer, set: Manifest) -> list[Diagnostic]:
     trial = PodTrial(cluster, TrialOptions("deny", 60.0))
-    return await trial.findings({}, set, judge.context, judge.context.settings, None, None)
+    return await trial.findings({}, set, judge.context, judge.context.settings, None)
 
 
 async def test_a_pod_that_is_right_passes(namespace: str, control_plane: ControlPlane, judge: Reviewer, there: Manifest) -> None:

@@ -38,7 +38,7 @@ def a_scale(name: str, replicas: int) -> Manifest:
 
 async def scaled(judge: Reviewer, existing: list[Manifest], resource: str, name: str, new: int, old: int = 2) -> Manifest:
     """The answer to a request for another number of replicas."""
-    answers = Answers(lambda: Reviewer(judge.context, None, ObjectList(existing)))
+    answers = Answers(lambda: Reviewer(judge.context, ObjectList(existing)))
     more = {"name": name, "resource": {"group": "grove.io", "version": "v1alpha1", "resource": resource}, "subResource": "scale"}
     response: Manifest = (await answers.scale(asked("UPDATE", a_scale(name, new), a_scale(name, old), **more)))["response"]
     return response
@@ -53,7 +53,7 @@ def training(workload: Manifest) -> Manifest:
 async def edited(judge: Reviewer, existing: list[Manifest], old: Manifest, **changes: Any) -> Manifest:
     """The answer to an edit of an object itself: `changes` are fields of its spec, or its `metadata`."""
     metadata = {**old["metadata"], **changes.pop("metadata", {})}
-    answers = Answers(lambda: Reviewer(judge.context, None, ObjectList(existing)))
+    answers = Answers(lambda: Reviewer(judge.context, ObjectList(existing)))
     resource = {"group": "grove.io", "version": "v1alpha1", "resource": f"{old['kind'].lower()}s"}
     new = {**old, "metadata": metadata, "spec": {**old["spec"], **changes}}
     review = asked("UPDATE", new, old, name=metadata["name"], resource=resource)
@@ -143,7 +143,7 @@ async def test_an_object_of_no_set_is_nobodys_to_judge(judge: Reviewer) -> None:
 
 
 async def test_what_is_no_scale_is_no_review(judge: Reviewer, workload: Manifest) -> None:
-    answers = Answers(lambda: Reviewer(judge.context, None, ObjectList([workload])))
+    answers = Answers(lambda: Reviewer(judge.context, ObjectList([workload])))
     with pytest.raises(NoReview):
         await answers.scale(asked("UPDATE", workload, workload, resource={"resource": "configmaps"}))
 
@@ -155,7 +155,7 @@ async def authorized(
     authorizer = {"enabled": True, "exemptServiceAccountUserNames": exempt or []}
     config = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", "authorizer": authorizer}
     context = StepContext(judge.context.program, judge.context.settings, Document(config))
-    answers = Answers(lambda: Reviewer(context, None, ObjectList(existing), operator=OPERATOR))
+    answers = Answers(lambda: Reviewer(context, ObjectList(existing), operator=OPERATOR))
     new, old = (None if operation == "DELETE" else manifest), (None if operation == "CREATE" else manifest)
     more = {"name": manifest["metadata"]["name"], "userInfo": {"username": user}}
     response: Manifest = (await answers.authorize(asked(operation, new, old, **more)))["response"]

@@ -48,7 +48,7 @@ def test_a_case_of_validation_has_the_findings_that_linting_it_has(path: Path, p
     config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **case.head.get("config", {})})
     settings = Settings(kube_version=case.head.get("kube", OFFLINE_KUBE_VERSION), mnnvl_shape=case.head.get("shape"))
     snapshot = case.head.get("snapshot", [])
-    judge = Reviewer(StepContext(program, settings, config), config, ObjectList(snapshot))
+    judge = Reviewer(StepContext(program, settings, config), ObjectList(snapshot))
     value = case.documents[0].value
     # What stands in a snapshot already is an update offline; a server says so itself.
     old = case.old.value if case.old else next((one for one in snapshot if _name(one) == _name(value)), None)
@@ -155,7 +155,7 @@ def test_an_edit_of_nothing_that_rules_look_at_is_allowed_whatever_the_set_is(ju
 def test_a_set_is_judged_as_new_although_a_cache_still_holds_one_of_its_name(judge: Reviewer, workload: Manifest) -> None:
     gone = copy.deepcopy(workload)
     gone["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 1
-    behind = Reviewer(judge.context, None, ObjectList([gone]))
+    behind = Reviewer(judge.context, ObjectList([gone]))
     assert response(behind.validate(asked("CREATE", workload)))["allowed"]
 
 
@@ -171,7 +171,7 @@ def test_a_configuration_that_is_odd_is_no_warning_for_whoever_edits_a_set(progr
     config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **told})
     context = StepContext(program, Settings(), config)
     assert [one.path for one in context.findings] == ["server.healthProbes.enable", "topologyAwareScheduling.enabled"]
-    answer = response(Reviewer(context, config, ObjectList([])).validate(asked("CREATE", workload)))
+    answer = response(Reviewer(context, ObjectList([])).validate(asked("CREATE", workload)))
     assert answer == {"uid": "42", "allowed": True}
 
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import datetime
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from applier.errors import CredentialsError
+from applier.tls_files import Stamp, stamp
 from applier.transport.login.credentials import Credentials, Fixed
 from applier.transport.login.kubeconfig import Chosen, KubeconfigEntry, choose, read
 
 REREAD = 10.0  # seconds between checks of the files; the kubelet replaces tokens long before they expire
-
-State = tuple[tuple[int, int, int] | None, ...]
-"""The modification time, size and inode of each file; None for one that does not exist."""
 
 
 class Followed:
@@ -90,18 +86,10 @@ class Followed:
         return chosen
 
 
-def _state(chosen: Chosen) -> State:
+def _state(chosen: Chosen) -> tuple[Stamp | None, ...]:
     named = [chosen.user.path(key) for key in ("client-certificate", "client-key", "tokenFile")]
     named.append(chosen.cluster.path("certificate-authority"))
-    return tuple(_stamp(path) for path in (*chosen.files, *(path for path in named if path)))
-
-
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    return tuple(stamp(path) for path in (*chosen.files, *(path for path in named if path)))
 
 
 def _prove(chosen: Chosen) -> Credentials:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from applier.errors import CredentialsError
+from applier.tls_files import load_pair
 from applier.transport.login.kubeconfig import KubeconfigEntry
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def trust(target: Target, ca: str, certificate: str = "", key: str = "") -> ssl.
             context.verify_mode = ssl.CERT_NONE
         part = "client certificate"
         if certificate:
-            _load_pair(context, certificate, key)
+            load_pair(context, certificate.encode(), key.encode())
         return context
     except (ssl.SSLError, ValueError) as error:
         reason = str(getattr(error, "reason", None) or error).partition("(_ssl.c")[0].replace("_", " ").strip().lower()
@@ -78,20 +79,6 @@ def trusting(authority: str) -> ssl.SSLContext:
     # Python 3.13 requires extensions that the certificate authorities of many clusters lack; Go, and so kubectl, does not.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
-
-
-def _load_pair(context: ssl.SSLContext, certificate: str, key: str) -> None:
-    """Loads a client certificate through a temporary file, which Python requires; only we can read it, and it is deleted at once."""
-    import os
-    import tempfile
-
-    handle, path = tempfile.mkstemp(suffix=".pem")
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(f"{certificate}\n{key}\n")
-        context.load_cert_chain(path)
-    finally:
-        os.unlink(path)
 
 
 def impersonation(user: KubeconfigEntry) -> tuple[tuple[str, str], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from grove_cli.cluster.get.watch import Drawing
 from grove_cli.output import encoded, json_report
@@ -12,7 +12,8 @@ from grove_cli.queries.facts import gates_of
 from grove_cli.queries.live_states import LiveStates, ReadinessCheck
 from grove_cli.queries.tree import Branch, branches
 from grove_cli.queries.tree_query import Forest
-from grove_cli.terminal import MIN_NAME_WIDTH, Terminal, fitted, terminal_of, visible
+from grove_cli.terminal import Terminal, terminal_of, visible
+from grove_cli.tree_rows import TreeRow, tree_lines
 
 
 def tree_bytes(forest: Forest, output: str, check: ReadinessCheck) -> bytes:
@@ -33,27 +34,13 @@ COLOURS = {"Ready": "32", "InProgress": "33", "Failed": "31", "Terminating": "35
 WORDS = {"Ready": "ready", "InProgress": "in progress", "Failed": "failed", "Terminating": "terminating", "Unknown": "unknown"}
 
 
-class _Row(NamedTuple):
-    lead: str
-    kind: str
-    name: str
-    state: str
-    detail: str
-
-    @property
-    def width(self) -> int:
-        return len(self.lead) + len(self.kind) + 1 + len(self.name)
-
-
 def tree_text(top: Branch, check: ReadinessCheck, terminal: Terminal, unread: Sequence[str] = ()) -> str:
     """Returns the tree, the number of ready objects, and the kinds that could not be read."""
     drawn = list(branches(top))
     states = LiveStates(check, (branch.manifest for branch, _ in drawn))
     rows = [_row(branch, lead, states) for branch, lead in drawn]
-    widest = max(row.width for row in rows)
-    column = min(widest, terminal.width // 2) if terminal.wraps else widest
-    ready = sum(row.state == "Ready" for row in rows)
-    lines = [_line(row, column, terminal) for row in rows]
+    ready = sum(row.state == WORDS["Ready"] for row in rows)
+    lines = tree_lines(rows, terminal, terminal.width // 2)
     lines += ["", terminal.paint(f"{ready} of {len(rows)} ready", "1")]
     lines += [terminal.paint(f"not read: {visible(why)}", "33") for why in unread]
     return "\n".join(lines) + "\n"
@@ -76,26 +63,15 @@ def _value(branch: Branch, states: LiveStates) -> dict[str, Any]:
     return {key: part for key, part in value.items() if part not in ("", [])}
 
 
-def _row(branch: Branch, lead: str, states: LiveStates) -> _Row:
+def _row(branch: Branch, lead: str, states: LiveStates) -> TreeRow:
     readiness = states.readiness(branch.manifest)
     state, reason = str(readiness.state), readiness.reason
     details = states.facts(branch.manifest)
     reasons = [] if state == "Ready" or not reason or _is_redundant(reason, details) else [reason]
-    return _Row(lead, branch.ref.kind, visible(branch.ref.name), state, visible("; ".join([*details, *reasons])))
+    text = visible("; ".join([*details, *reasons]))
+    return TreeRow(lead, branch.ref.kind, visible(branch.ref.name), text, WORDS.get(state, state), COLOURS.get(state, "0"))
 
 
 def _is_redundant(reason: str, details: Sequence[str]) -> bool:
     """Returns whether a reason is part of the facts, which have the counts and phases of the status."""
     return bool(details) and (reason.startswith("status.") or any(reason in fact for fact in details))
-
-
-def _line(row: _Row, column: int, terminal: Terminal) -> str:
-    room = column - row.width + len(row.name) if terminal.wraps else len(row.name)
-    name = fitted(row.name, max(MIN_NAME_WIDTH, room))
-    used = row.width - len(row.name) + len(name)
-    left = row.lead + terminal.paint(row.kind, "2") + " " + name + " " * max(column - used, 0)
-    word = WORDS.get(row.state, row.state)
-    rest = terminal.width - max(column, used) - 2 - 13 if terminal.wraps else len(row.detail)
-    detail = fitted(row.detail, rest) if rest >= min(MIN_NAME_WIDTH, len(row.detail)) else ""
-    painted = terminal.paint(word, COLOURS.get(row.state, "0"))
-    return (left + "  " + painted + (" " * (13 - len(word)) + terminal.paint(detail, "2") if detail else "")).rstrip()

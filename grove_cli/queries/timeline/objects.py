@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from applier.cluster import Cluster
-from applier.ref import Manifest, uid_of
-from grove_cli.queries.events_query import EVENT, set_of, time_in
+from applier.ref import EVENT, Manifest, uid_of
+from grove_cli.queries.events_query import set_of, time_in
 from grove_cli.queries.tree_query import find_set, list_readable, read_set
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import PART_OF

@@ -54,7 +54,7 @@ def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:
         indices: Sequence[int | None] = [None] if ref.scope == ALL_REPLICAS else _indices(owner, count)
         for index in indices:
             name = _name(pcs, owner.ref.name, index, ref)
-            spec = _live_spec(pcs, name) if template is None else template
+            spec = (_live_claim(pcs, name) or {}).get("spec") if template is None else template
             if spec is not None:
                 result.append(Claim(name, owner.ref, index, spec))
     return result
@@ -67,35 +67,31 @@ def _indices(owner: ExpandedSet | ScalingGroup | Clique, count: int) -> Sequence
     return range(count)
 
 
-def uses_of_claims(clique: Clique) -> Iterator[tuple[SharingRef, list[str]]]:
-    """Yields each claim-template reference that applies to a clique, with the names of the claims that its pods use for it."""
-    pcs, template, member = clique.set, clique.template, clique.member
-    for ref in _applying(pcs, clique):
-        yield ref, [_name(pcs, pcs.name, None if ref.scope == ALL_REPLICAS else clique.replica.index, ref)]
-    if member is not None:
-        for ref in _applying(member.group.template, clique):
-            yield ref, [_name(pcs, member.group.name, None if ref.scope == ALL_REPLICAS else member.index, ref)]
-    for ref in template.resource_sharing:
-        indices: Sequence[int | None] = [None] if ref.scope == ALL_REPLICAS else _indices(clique, clique.replicas)
-        yield ref, [_name(pcs, clique.name, index, ref) for index in indices]
-
-
 @memoized
-def claim_names(clique: Clique) -> list[str]:
-    """Returns the claims that all pods of a clique use: the set's, then the scaling group's, then the clique's own."""
-    pcs, template = clique.set, clique.template
+def _shared_by_all(clique: Clique) -> list[tuple[SharingRef, str]]:
+    """Returns the claims that all pods of a clique use, each with its reference: the set's, the scaling group's, the clique's own."""
+    pcs, template, member = clique.set, clique.template, clique.member
     if not (pcs.resource_sharing or template.resource_sharing or (template.group and template.group.resource_sharing)):
         return []
-    result = _level(clique, pcs, pcs.name, clique.replica.index)
-    if clique.member is not None:
-        group = clique.member.group
-        result += _level(clique, group.template, group.name, clique.member.index)
-    return result + [_name(pcs, clique.name, None, ref) for ref in template.resource_sharing if ref.scope == ALL_REPLICAS]
+    shared = _level(clique, pcs, pcs.name, clique.replica.index)
+    if member is not None:
+        shared += _level(clique, member.group.template, member.group.name, member.index)
+    return shared + [(ref, _name(pcs, clique.name, None, ref)) for ref in template.resource_sharing if ref.scope == ALL_REPLICAS]
+
+
+def claim_names(clique: Clique) -> list[str]:
+    """Returns the claims that all pods of a clique use: the set's, then the scaling group's, then the clique's own."""
+    return [name for _, name in _shared_by_all(clique)]
 
 
 def pod_claim_names(clique: Clique, index: int) -> list[str]:
     """Returns the claims that only the pod with this index uses."""
-    return [_name(clique.set, clique.name, index, ref) for ref in clique.template.resource_sharing if ref.scope == PER_REPLICA]
+    return [name for _, name in _of_pod(clique, index)]
+
+
+def _of_pod(clique: Clique, index: int) -> list[tuple[SharingRef, str]]:
+    refs = (ref for ref in clique.template.resource_sharing if ref.scope == PER_REPLICA)
+    return [(ref, _name(clique.set, clique.name, index, ref)) for ref in refs]
 
 
 @memoized
@@ -103,11 +99,6 @@ def unresolved_sharing(pcs: ExpandedSet) -> list[SharingRef]:
     """Returns the references to claim templates that are neither in the manifest nor in the snapshot."""
     refs = [*pcs.resource_sharing, *_refs(pcs.groups), *_refs(pcs.cliques)]
     return [ref for ref in refs if _claim_spec(pcs, ref) is None]
-
-
-def has_claim_template(pcs: ExpandedSet, ref: SharingRef) -> bool:
-    """Reports whether the referenced template is in the set or in the cluster."""
-    return _claim_spec(pcs, ref) is not None
 
 
 def _refs(templates: Sequence[ScalingGroupTemplate] | Sequence[CliqueTemplate]) -> Iterator[SharingRef]:
@@ -123,10 +114,9 @@ def _claim_spec(pcs: ExpandedSet, ref: SharingRef) -> Manifest | None:
     return spec_in_version((template.get("spec") or {}).get("spec") or {}, pcs.settings.resource_api) if template else None
 
 
-def _live_spec(pcs: ExpandedSet, name: str) -> Manifest | None:
-    """Returns the spec of an existing claim, whose template may be gone; pods still use it, and a claim's spec is immutable."""
-    live = pcs.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", pcs.namespace, name)) if pcs.snapshot else None
-    return live.get("spec") if live is not None else None
+def _live_claim(pcs: ExpandedSet, name: str) -> Manifest | None:
+    """Returns an existing claim, whose template may be gone; pods still use it, and a claim's spec is immutable."""
+    return pcs.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", pcs.namespace, name))
 
 
 def _claim_template(pcs: ExpandedSet, namespace: str, name: str) -> Manifest | None:
@@ -141,11 +131,10 @@ def _name(pcs: ExpandedSet, owner: str, index: int | None, ref: SharingRef) -> s
     return pcs.decisions.of(ClaimDecisions).shared_claim_name(owner, index, ref.name)
 
 
-def _level(clique: Clique, level: ExpandedSet | ScalingGroupTemplate, owner: str, index: int) -> list[str]:
-    """Returns the claim names of one level that apply to a clique: those for all replicas first, then those of one replica."""
-    applying = _applying(level, clique)
-    shared = [_name(clique.set, owner, None, ref) for ref in applying if ref.scope == ALL_REPLICAS]
-    return shared + [_name(clique.set, owner, index, ref) for ref in applying if ref.scope == PER_REPLICA]
+def _level(clique: Clique, level: ExpandedSet | ScalingGroupTemplate, owner: str, index: int) -> list[tuple[SharingRef, str]]:
+    """Returns the claims of one level that apply to a clique: those for all replicas first, then those of one replica."""
+    ordered = sorted(_applying(level, clique), key=lambda ref: ref.scope != ALL_REPLICAS)
+    return [(ref, _name(clique.set, owner, None if ref.scope == ALL_REPLICAS else index, ref)) for ref in ordered]
 
 
 def _applying(level: ExpandedSet | ScalingGroupTemplate, clique: Clique) -> list[SharingRef]:
@@ -193,8 +182,8 @@ def missing_shared_templates(clique: Clique) -> list[str]:
     pcs = clique.set
     if not pcs.settings.is_operator or not unresolved_sharing(pcs):
         return []
-    refs = [(ref, names) for ref, names in uses_of_claims(clique) if not has_claim_template(pcs, ref)]
-    lacking = (ref for ref, names in refs if any(_claim(pcs, name) is None for name in names))
+    names = ((ref, name) for index in _indices(clique, clique.replicas) for ref, name in _of_pod(clique, index))
+    lacking = (ref for ref, name in (*_shared_by_all(clique), *names) if _claim_spec(pcs, ref) is None and _live_claim(pcs, name) is None)
     return list(dict.fromkeys(f"{ref.namespace or pcs.namespace}/{ref.name}" for ref in lacking))
 
 
@@ -227,7 +216,3 @@ def _missing_own_templates(clique: Clique) -> Iterator[str]:
     for name in (*named, domain.template if domain is not None else None):
         if name and clique.set.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", clique.set.namespace, name) is None:
             yield f"{clique.set.namespace}/{name}"
-
-
-def _claim(pcs: ExpandedSet, name: str) -> object:
-    return pcs.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", pcs.namespace, name))

@@ -65,7 +65,7 @@ class Lab:
         self.cache = WatchCache(cluster, [(CONFIG_MAP, ""), *kinds], chance=Random(1))
         deletions = DeletionOptions(WHY, finalizers, guards, surplus, unit, state)
         self.reconciler = Reconciler[str](written, self.cache, manager="us", members=_members, deletions=deletions)
-        self.desired: Callable[[View, str], Graph | Gone | Hold] = desired
+        self.desired: Callable[[View, str], Any] = desired
         self.loop = Loop[str](
             self.cache,
             self._desired,
@@ -76,7 +76,7 @@ class Lab:
             **options,
         )
 
-    def _desired(self, view: View, key: str) -> Graph | Gone | Hold:
+    def _desired(self, view: View, key: str) -> Any:
         self.calls.append(key)
         return self.desired(view, key)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -42,8 +42,14 @@ class Slow:
         return first
 
 
-def with_large_keys(slow: Slow) -> Lab:
-    return lab(is_large=lambda _, key: key.startswith("setlarge"), aside=slow)
+def is_large(_: View, key: str) -> bool:
+    return key.startswith("setlarge")
+
+
+def with_large_keys(aside: Callable[[View, str], Awaitable[Graph | Gone | Hold]]) -> Lab:
+    world = lab(is_large=is_large)
+    world.desired = lambda view, key: aside(view, key) if is_large(view, key) else desired(view, key)
+    return world
 
 
 def large(count: int, value: str = "1") -> dict[str, Any]:
@@ -223,7 +229,7 @@ async def test_a_thread_may_compute_it() -> None:
 
         return await asyncio.to_thread(compute)
 
-    world = lab(is_large=lambda _, key: key == "setlarge", aside=aside)
+    world = with_large_keys(aside)
     world.cluster.seed(large(1), some("set", 1))
     async with loops_running(world), asyncio.timeout(PATIENCE):
         while not begun.is_set() or world.made() != ["set-0"]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
-from applier.desired import Desired, Gone, Graph, Hold
+from applier.desired import Desired, Graph, Hold
 from applier.errors import ApiError, Forbidden, Invalid, ServerFailure, TooManyRequests, Unreachable
 from applier.loop import View
 from applier.outcome import Action
@@ -186,7 +187,7 @@ async def test_a_function_that_fails_is_reported_and_tried_again_without_harm_to
     world = lab()
     healthy = world.desired
 
-    def broken(view: View, key: str) -> Graph | Gone | Hold:
+    def broken(view: View, key: str) -> Any:
         if key == "set" and len(world.errors) < 3:
             raise ValueError("a bug")
         return healthy(view, key)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from applier.cluster import WatchEvent
-from applier.errors import ApiError, Expired, Unreachable
+from applier.errors import ApiError, Expired, Invalid, Unreachable
 from applier.transport import ApiCluster
 from applier.transport.retries import Retries
 from tests.connecting import connect_to
@@ -62,26 +62,11 @@ async def test_a_watch_that_starts_with_the_state_asks_for_it(server: Scripted, 
 REFUSES = status(
     422, "Invalid", "ListOptions is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless enabled"
 )
-STATE = Answer(200, {"metadata": {"resourceVersion": "7"}, "items": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]})
 
 
-async def test_where_the_server_does_not_start_with_the_state_it_is_listed(server: Scripted, cluster: ApiCluster) -> None:
-    server.on("GET", PATH, REFUSES, STATE, Answer(200, lines(event("MODIFIED"))))
-    events = said(await watched(cluster, initial=True))
-    assert events == [("ADDED", "a", False), ("ADDED", "b", False), ("BOOKMARK", "", True), ("MODIFIED", "a", False)]
-
-
-async def test_after_a_list_the_watch_goes_on_from_its_version(server: Scripted, cluster: ApiCluster) -> None:
-    server.on("GET", PATH, REFUSES, STATE, Answer(200, ""))
-    await watched(cluster, initial=True)
-    assert server.heard[-1].query["resourceVersion"] == "7"
-
-
-async def test_what_the_server_cannot_do_is_asked_once(server: Scripted, cluster: ApiCluster) -> None:
-    server.on("GET", PATH, REFUSES, STATE, Answer(200, ""), STATE, Answer(200, ""))
-    await watched(cluster, initial=True)
-    await watched(cluster, initial=True)
-    assert sum("sendInitialEvents" in one.query for one in server.heard) == 1
+async def test_a_server_that_does_not_start_with_the_state_says_so(server: Scripted, cluster: ApiCluster) -> None:
+    server.on("GET", PATH, REFUSES)
+    assert isinstance(await raised(lambda: watched(cluster, initial=True)), Invalid)
 
 
 TOO_OLD = {

@@ -14,11 +14,11 @@ import pytest
 from applier.desired import EventWrite, ObjectReference
 from applier.events import nowhere
 from applier.loop.status import EventRecorder
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import EVENT, Kind, Manifest, Ref
 from grove_cli import output as outputs
 from grove_cli.events.as_text import events_text
 from grove_cli.events.read import event_query, follow
-from grove_cli.queries.events_query import EVENT, KINDS, EventLine, aggregated, event_subject
+from grove_cli.queries.events_query import KINDS, EventLine, aggregated, event_subject
 from grove_cli.queries.tree_query import NoSuchObject
 from grove_cli.terminal import Terminal
 from grove_compiler.kube.timestamp import timestamp

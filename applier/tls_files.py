@@ -1,0 +1,40 @@
+"""Handles files of certificates and keys: passes a pair to TLS, which reads only files, and tells when a file has changed."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from pathlib import Path
+
+Stamp = tuple[int, int, int]
+
+
+def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+    """Loads a certificate chain and its key in PEM form. Raises `SSLError` if they do not belong together.
+
+    The file is in memory where the system supports it, and needs no writable disk; else only we can read it, and it is deleted at once.
+    """
+    if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
+        handle = os.memfd_create("certificate")
+        path = f"/proc/self/fd/{handle}"
+    else:
+        import tempfile  # for few systems
+
+        handle, path = tempfile.mkstemp(suffix=".pem")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(certificate + b"\n" + key + b"\n")
+            file.flush()
+            context.load_cert_chain(path)
+    finally:
+        if not path.startswith("/proc/"):
+            os.unlink(path)
+
+
+def stamp(path: str | Path) -> Stamp | None:
+    """Returns inode, modification time and size of a file, by which a change is detected; None if there is no such file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
