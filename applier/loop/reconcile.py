@@ -19,6 +19,7 @@ from applier.cache import Query, WatchCache, WriteThrough
 from applier.cluster import Cluster
 from applier.decision import Schemas
 from applier.desired import Deletion, Gone, Graph, Hold, ObjectReference
+from applier.errors import NotFound, WriteConflict
 from applier.events import Sink, nowhere
 from applier.execute.concurrency import Concurrency
 from applier.execute.executor import execute
@@ -108,7 +109,8 @@ class Reconciler(Generic[K]):
         schemas = await self._watch_and_load_schemas(graph, view)
         outcomes = await self._report(key, graph, view, schemas)
         unreported = _undone(outcomes)
-        # A status that was rejected for its resourceVersion was computed from a stale state, so its decisions must not be carried out.
+        # A status that was rejected for its resourceVersion was computed from a stale state, so its decisions must not be carried out. One
+        # that cannot be written for another reason keeps things from being deleted alone: what is missing serves nobody.
         if not any(_is_rejected_as_stale(outcome) for outcome in outcomes):
             outcomes += await self._apply(key, graph, view, schemas, existing)
         undone = _undone(outcomes)
@@ -230,8 +232,8 @@ EVENT = ("", "Event")
 
 
 def _is_rejected_as_stale(outcome: Outcome) -> bool:
-    """Reports whether a status that is bound to a resourceVersion could not be written."""
-    return outcome.action in UNDONE and bool(outcome.step.resource_version)
+    """Reports whether a status that is bound to a resourceVersion could not be written since the object has changed."""
+    return bool(outcome.step.resource_version) and isinstance(outcome.error, WriteConflict | NotFound)
 
 
 def _leaving(graph: Graph, view: View, existing: set[Ref]) -> set[Ref]:

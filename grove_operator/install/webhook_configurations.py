@@ -5,7 +5,7 @@ None has a `caBundle`, so that no upgrade removes it: the operator writes it (`w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import Literal
 
@@ -161,8 +161,7 @@ def _webhook(hook: Hook, installation: Installation) -> Manifest:
         "name": hook.name,
         "clientConfig": {"service": service},
         "rules": [rule.manifest for rule in hook.rules],
-        # The operator's own requests are not reviewed: they must not depend on its own webhook, which may be down.
-        "matchConditions": [{"name": "not-the-operator", "expression": f"request.userInfo.username != '{installation.user}'"}],
+        "matchConditions": list(_conditions(hook, installation)),
         "admissionReviewVersions": ["v1"],
         "matchPolicy": "Exact",
         "sideEffects": "NoneOnDryRun" if hook.side_effects else "None",
@@ -170,3 +169,15 @@ def _webhook(hook: Hook, installation: Installation) -> Manifest:
         "failurePolicy": hook.failure_policy or installation.failure_policy,
         **selector,
     }
+
+
+def _conditions(hook: Hook, installation: Installation) -> Iterator[Manifest]:
+    """Yields which requests are reviewed: none that must not depend on a webhook that may be down.
+
+    These are the operator's own, and those to objects that are being deleted, which no webhook but the authorizer's rejects: while none
+    responds, nobody could remove a finalizer, nor could the garbage collector after a deletion in the foreground.
+    """
+    yield {"name": "not-the-operator", "expression": f"request.userInfo.username != '{installation.user}'"}
+    if hook is not AUTHORIZE:
+        # Of the stored object: whoever creates or edits one may write anything into the new one.
+        yield {"name": "not-being-deleted", "expression": "oldObject == null || !has(oldObject.metadata.deletionTimestamp)"}

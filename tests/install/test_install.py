@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from applier.loop.lease_thread import PATIENCE
 from grove_cli import rulebook
+from grove_cli.operator.operate import GRACE
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
@@ -168,6 +170,20 @@ def test_every_webhook_leads_to_the_service(objects: dict[str, Manifest]) -> Non
         assert (service["namespace"], service["name"], service["port"]) == ("grove", "grove-operator", 443)
         assert "caBundle" not in hook["clientConfig"]
         assert "system:serviceaccount:grove:grove-operator" in str(hook["matchConditions"])
+
+
+@rows("values", [(), ("--set", "webhooks.only=true", "--set", "config.admission.mnnvlWebhooks=true")])
+def test_who_is_asked_by_api_servers_answers_until_they_know_that_it_ends(values: tuple[str, ...]) -> None:
+    """They learn by the Service's endpoints, at the same time as the pod is told to end; what they ask meanwhile would be rejected."""
+    made = installed(*values, "--set", "preflight-injector.enabled=true")
+    for name in ("grove-operator", "preflight-injector"):
+        pod = made[f"Deployment/{name}"]["spec"]["template"]["spec"]
+        pause: int = pod["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
+        assert 2 <= pause <= pod["terminationGracePeriodSeconds"] - GRACE - PATIENCE, "and the lease is released before it is killed"
+
+
+def test_who_serves_no_webhooks_ends_at_once() -> None:
+    assert "lifecycle" not in container(installed("--set", "webhooks.enabled=false"))
 
 
 def test_the_service_selects_the_pods(objects: dict[str, Manifest]) -> None:

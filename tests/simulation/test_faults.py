@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from applier.ref import Ref
+from applier.errors import Forbidden
+from applier.ref import Kind, Ref
+from applier.testing.memory.faults import MemoryRequest
 from grove_compiler.labels import MANAGED_BY
 from tests.simulation.labels import label
 from tests.simulation.sets import demo, image, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, assert_no_orphan, watched
-from tests.simulation.world import POD, SERVICE
+from tests.simulation.world import CLIQUE, GROUP, POD, SERVICE, SET
 
 MINUTE = 60.0
 INDEX = "grove.io/podclique-pod-index"
@@ -188,3 +190,26 @@ def test_401_a_pod_that_does_not_go_is_replaced_and_told_of() -> None:
     simulation.machines.lost.clear()
     simulation.settle()
     assert_no_orphan(simulation)
+
+
+@pytest.mark.parametrize("kind", [GROUP, CLIQUE, SET], ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("deleted", [1, 4, 8])
+def test_what_an_update_has_deleted_comes_back_while_statuses_are_denied(kind: Kind, deleted: int) -> None:
+    """As by a policy of somebody else. No update is told to have ended meanwhile, and it goes on afterwards."""
+    simulation, is_denied = running(), [True]
+    before = len(simulation.world.pods())
+
+    def is_refused(request: MemoryRequest) -> bool:
+        is_status = request.writes and request.resource.kind == kind and request.subresource == "status"
+        return is_status and is_denied[0] and len(simulation.deleted("RollingUpdate")) >= deleted
+
+    simulation.world.cluster.fail(is_refused, Forbidden(403, "Forbidden", "statuses are frozen"), times=-1)
+    simulation.edit(image("second"))
+    simulation.wait(120)
+    assert_all_ready(simulation)
+    assert len(simulation.world.pods()) == before
+    assert "updateEndedAt" not in simulation.status()["updateProgress"] or simulation.images() == {"second"}
+    is_denied[0] = False
+    simulation.wait(120)
+    assert simulation.images() == {"second"}
+    assert simulation.status()["updateProgress"]["updateEndedAt"]

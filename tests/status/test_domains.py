@@ -61,6 +61,28 @@ def test_each_domain_is_told_with_what_its_driver_says(status: Manifest | None, 
     assert found[1] == {"name": "demo-1-cd", "replicaIndex": 1, **expected}
 
 
+def template(**labels: str) -> Manifest:
+    """A template with the name that the driver gives to that of the second domain."""
+    metadata = {"name": "demo-1-mnnvl-claim", "namespace": "default", "uid": "uid-of-template", "labels": labels}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": metadata, "spec": {}}
+
+
+def test_a_claim_template_of_somebody_else_where_the_driver_would_create_its_own_is_told() -> None:
+    foreign = report(DRIVER, template(team="a"))
+    (_, domain) = foreign["statuses"]["PodCliqueSet demo"]["computeDomains"]
+    assert domain["message"] == "the ResourceClaimTemplate demo-1-mnnvl-claim of its pods is not the driver's"
+    (event,) = foreign["events"]
+    assert event.startswith("PodCliqueSet demo Warning ForeignResourceClaimTemplate: Pods of the ComputeDomain demo-1-cd refer to")
+    assert report(DRIVER, template(team="a"), status={"status": "Ready"})["events"] == []
+
+
+def test_one_of_the_driver_is_not() -> None:
+    uid = "uid-of-domain"
+    found = report(DRIVER, template(**{"resource.nvidia.com/computeDomain": uid}), uid=uid)
+    assert found["statuses"]["PodCliqueSet demo"]["computeDomains"][1]["message"] == "has no nodes yet"
+    assert found["events"] == []
+
+
 def test_a_cluster_without_the_driver_is_told_of_on_the_set_until_the_driver_is_there() -> None:
     missing = report(NO_DRIVER)
     words = f"True ComputeDomainsNotServed: {NOT_SERVED}"

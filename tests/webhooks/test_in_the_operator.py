@@ -215,6 +215,16 @@ def test_webhooks_that_are_down_keep_others_out_and_not_the_operator(place: Plac
     )
 
 
+def test_what_is_deleted_goes_while_webhooks_are_down(place: Place, there: Manifest) -> None:
+    there["metadata"] |= {"name": "leaving", "finalizers": ["example.com/kept"]}
+    assert place.tried(there) == ""
+    place.plane.kubectl("delete", "pcs/leaving", "-n", place.namespace, "--wait=false")
+    place.install("none", 1)  # where nobody listens
+    place.until(edited({**there, "metadata": {"name": "chat", "namespace": place.namespace}}, "people"), "failed calling webhook")
+    place.plane.kubectl("patch", "pcs/leaving", "-n", place.namespace, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
+    place.plane.kubectl("wait", "pcs/leaving", "-n", place.namespace, "--for=delete", "--timeout=60s")
+
+
 @needs_openssl
 def test_an_operator_without_a_certificate_looks_after_its_sets_and_takes_the_one_that_comes(
     place: Place, workload: Manifest, tmp_path: Path

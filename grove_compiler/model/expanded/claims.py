@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.expanded.domains import pod_claim
+from grove_compiler.model.expanded.domains import CLAIM_API_VERSION, pod_claim
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
@@ -16,8 +16,6 @@ from grove_compiler.model.names import replica_of
 from grove_compiler.model.spec.sharing import ALL_REPLICAS, PER_REPLICA, SharingReach, SharingRef
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.record import record
-
-CLAIM_API_VERSION = "resource.k8s.io/v1"
 
 # The fields of a request itself; everything else describes the requested device and is nested under `exactly` since v1beta2.
 REQUEST_FIELDS = ("name", "exactly", "firstAvailable")

@@ -15,11 +15,16 @@ from grove_compiler.model.expanded.gang import Gang, base_gang, gangs
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DOMAIN, DRIVER, DRIVER_API_VERSION, domain_definition
+from grove_compiler.model.inputs.snapshot import controller_of
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, GROUP_CLAIM, REPLICA, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM
 from grove_compiler.record import record
 from kube_objects.manifest import group_of, is_terminating
+
+CLAIM_API_VERSION = "resource.k8s.io/v1"
+DOMAIN_UID = f"{group_of(DRIVER_API_VERSION)}/computeDomain"
+"""The label by which NVIDIA's driver knows the claim templates that it has created: the UID of their ComputeDomain."""
 
 
 @record
@@ -122,7 +127,10 @@ def _domain(name: str, clique: Clique, membership: Membership, gang: Gang) -> Co
 
 @dataclass(slots=True, eq=False)
 class DomainState:
-    """The reported state of a ComputeDomain: how many nodes have joined it and are ready; `message` tells why it is not ready."""
+    """The reported state of a ComputeDomain: how many nodes have joined it and are ready; `message` tells why it is not ready.
+
+    `foreign_template` is the ResourceClaimTemplate of somebody else that its pods refer to; empty for none.
+    """
 
     name: str
     replica: int
@@ -130,6 +138,7 @@ class DomainState:
     nodes: int
     ready_nodes: int
     message: str
+    foreign_template: str
 
 
 def domains_are_served(pcs: ExpandedSet) -> bool:
@@ -146,8 +155,7 @@ def domain_states(pcs: ExpandedSet) -> list[DomainState]:
     """
     labelled = pcs.snapshot.labelled(group_of(DRIVER_API_VERSION), DOMAIN, PART_OF, pcs.name, pcs.namespace)
     live = {(manifest.get("metadata") or {}).get("name"): manifest for manifest in labelled}
-    desired = ((replica.index, domain.name) for replica in pcs.replicas for domain in domains(replica))
-    return [_state(name, replica, live.get(name)) for replica, name in desired]
+    return [_state(domain, replica, live.get(domain.name)) for replica in pcs.replicas for domain in domains(replica)]
 
 
 def is_leaving_empty(domain: ComputeDomain) -> bool:
@@ -157,17 +165,33 @@ def is_leaving_empty(domain: ComputeDomain) -> bool:
     return live is not None and is_terminating(live) and not any(live_pods(clique) for clique in domain.cliques)
 
 
-def _state(name: str, replica: int, live: Manifest | None) -> DomainState:
+def _state(domain: ComputeDomain, replica: Replica, live: Manifest | None) -> DomainState:
     status = status_of(live)
-    nodes = status.get("nodes") or []
+    nodes, foreign = status.get("nodes") or [], ""
     # Nodes have a status of their own since driver 25.8; without it, the domain's status counts.
     ready = [node for node in nodes if node.get("status", status.get("status")) == "Ready"]
     if live is None:
         message = "does not exist yet"
     elif is_terminating(live):
         message = "is being deleted"
-    elif not nodes and status.get("status") != "Ready":
-        message = "has no nodes yet"
+    elif status.get("status") == "Ready":
+        message = ""
+    elif foreign := _foreign_template(domain, replica.set, live):
+        message = f"the ResourceClaimTemplate {foreign} of its pods is not the driver's"
     else:
-        message = "" if status.get("status") == "Ready" else f"has {len(ready)} of {len(nodes)} nodes ready"
-    return DomainState(name, replica, not message, len(nodes), len(ready), message)
+        message = f"has {len(ready)} of {len(nodes)} nodes ready" if nodes else "has no nodes yet"
+    return DomainState(domain.name, replica.index, not message, len(nodes), len(ready), message, foreign)
+
+
+def _foreign_template(domain: ComputeDomain, pcs: ExpandedSet, live: Manifest) -> str:
+    """Returns the name of the template that somebody else has created where the driver would create that of a domain; empty for none."""
+    template = pcs.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", pcs.namespace, domain.claim_name)
+    if (
+        template is None
+        or not domain.is_driver_shaped
+        or is_terminating(template)
+        or (controller_of(template) or {}).get("uid") == pcs.ref.uid
+    ):
+        return ""
+    labels = template["metadata"].get("labels") or {}
+    return "" if labels.get(DOMAIN_UID) == live["metadata"].get("uid") else domain.claim_name

@@ -53,10 +53,12 @@ def channel(node: int) -> Manifest:
     return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": f"channel-{node}"}, "spec": spec}
 
 
-def claim_template(name: str) -> Manifest:
+def claim_template(name: str, domain: str) -> Manifest:
+    """A template as the driver creates it for the ComputeDomain of a UID."""
     requests = [{"name": "channel", "exactly": {"deviceClassName": CLASS}}]
     spec = {"spec": {"devices": {"requests": requests}}}
-    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": {"name": name}, "spec": spec}
+    metadata = {"name": name, "labels": {"resource.nvidia.com/computeDomain": domain}}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": metadata, "spec": spec}
 
 
 async def install(world: LiveCluster, defined: Manifest = DEFINITION) -> None:
@@ -130,7 +132,7 @@ async def driver(world: LiveCluster) -> AsyncIterator[None]:
                 for domain in await domains(world):
                     name = domain["spec"]["channel"]["resourceClaimTemplate"]["name"]
                     if not await world.get("resourceclaimtemplate", name):
-                        await world.apply(claim_template(name))
+                        await world.apply(claim_template(name, domain["metadata"]["uid"]))
                 await delete_forgotten(world)
             await asyncio.sleep(0.2)
 
