@@ -11,7 +11,7 @@ from applier.cluster import Cluster
 from applier.desired import Deletion
 from applier.errors import NotSynced, ServerFailure, TooManyRequests, Unreachable
 from applier.events import Finished, Sink
-from applier.loop.preparation import DeletionOptions, Mark, Preparer
+from applier.loop.preparation import DeletionOptions, Preparation, Preparer
 from applier.loop.view import MAX_DECISION_AGE, OUTDATED, View
 from applier.outcome import Action, Outcome, Step
 from applier.prune import deletion
@@ -128,7 +128,7 @@ def _live(deletion: Deletion, view: View) -> Manifest | None:
     return live if live is not None and uid_of(live) == deletion.of.uid and not is_terminating(live) else None
 
 
-def _obstacle(marks: Iterable[Mark], view: View) -> Exception | None:
+def _obstacle(marks: Iterable[Preparation], view: View) -> Exception | None:
     """Returns why a unit stays: nobody knows whether one of its objects has changed, or the decision is as old as a slow webhook."""
     for mark in marks:
         if isinstance(mark.error, ServerFailure | TooManyRequests | Unreachable):

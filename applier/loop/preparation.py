@@ -25,7 +25,7 @@ class _Replaced(WriteConflict):
     """An object of another UID has the name."""
 
 
-class Mark(NamedTuple):
+class Preparation(NamedTuple):
     """Holds how it ended to prepare an object of a unit, and in how many seconds."""
 
     error: ClusterError | None
@@ -96,21 +96,21 @@ class Preparer:
         self.sink(Finished(outcome))
         return outcome
 
-    async def mark(self, deletions: Collection[Deletion], live: Mapping[Ref, Manifest]) -> dict[Ref, Mark]:
+    async def mark(self, deletions: Collection[Deletion], live: Mapping[Ref, Manifest]) -> dict[Ref, Preparation]:
         """Prepares objects for their deletion, in the state that was read.
 
         What is not deleted after all keeps its reason: to remove it would be a change, for which the next attempt came at once.
         """
         at_once, clock = asyncio.Semaphore(AT_ONCE), asyncio.get_running_loop().time
 
-        async def mark(one: Deletion) -> Mark:
+        async def mark(one: Deletion) -> Preparation:
             async with at_once:
                 began, error = clock(), None
                 try:
                     await self._prepare_as_read(one, live[one.of.ref])
                 except ClusterError as raised:
                     error = raised
-                return Mark(error, clock() - began)
+                return Preparation(error, clock() - began)
 
         marks = await asyncio.gather(*map(mark, deletions)) if deletions else []
         return dict(zip((one.of.ref for one in deletions), marks, strict=True))

@@ -85,9 +85,10 @@ class View:
         self._cache = FrozenCache(self._live)
 
     def thaw(self) -> dict[Ref, StateChange]:
-        """Shows everything as it is; returns the changes of the objects that have changed meanwhile."""
-        before = self._cache.release() if isinstance(self._cache, FrozenCache) else {}
-        self._cache = self._live
+        """Shows everything as it is, if it was frozen; returns the changes of the objects that have changed meanwhile."""
+        if not isinstance(self._cache, FrozenCache):
+            return {}
+        before, self._cache = self._cache.release(), self._live
         changes = {ref: StateChange(old, _or_none(self._live, ref)) for ref, old in before.items()}
         gone = (ref for ref, change in changes.items() if change.old is not None and change.new is None)
         self.gone_since = frozenset(ref for ref in gone if self._live.covers(ref))

@@ -41,7 +41,7 @@ R = TypeVar("R", Event, RequestedDeletion)
 T = TypeVar("T")
 
 
-class Run(Protocol):
+class WorkRunner(Protocol):
     """Runs the functions of an evaluation that take long and change nothing but their own values."""
 
     def __call__(self, work: Callable[[], T]) -> Awaitable[T]: ...
@@ -101,7 +101,7 @@ class Evaluator:
         except Exception:  # of whatever kind: texts where numbers should be
             return await self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True), context, run)
 
-    async def _evaluate(self, view: View, key: Key, objects: LiveObjects, context: StepContext, run: Run) -> Graph | Gone | Hold:
+    async def _evaluate(self, view: View, key: Key, objects: LiveObjects, context: StepContext, run: WorkRunner) -> Graph | Gone | Hold:
         now = self._clock()
         outcome = await run(partial(self._record, step, objects, key, now, context))
         if objects.not_synced is not None:
@@ -172,7 +172,7 @@ class Evaluator:
         write = EventWrite(ObjectReference.of(live), event.type, event.reason, event.message, event.name)
         return Hold(message, list(statuses), [write], requeue_after)
 
-    async def _graph(self, key: Key, result: StepResult, objects: LiveObjects, now: float, context: StepContext, run: Run) -> Graph:
+    async def _graph(self, key: Key, result: StepResult, objects: LiveObjects, now: float, context: StepContext, run: WorkRunner) -> Graph:
         live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
         if live is not None and (stall := self._stalls.stall(key)):
             ref = ObjectRef.of(live)
@@ -195,7 +195,7 @@ class Evaluator:
         return graph
 
     async def _report_pending(
-        self, key: Key, result: StepResult, live: Manifest, objects: LiveObjects, now: float, context: StepContext, run: Run
+        self, key: Key, result: StepResult, live: Manifest, objects: LiveObjects, now: float, context: StepContext, run: WorkRunner
     ) -> float:
         """Adds condition and event of a set that lacks pods for longer than the grace period. Returns in how many seconds more may be told.
 
