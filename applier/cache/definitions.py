@@ -25,14 +25,15 @@ class DefinitionWatch:
         self._new_source = new_source
         self._source: Reflector | None = None
         self._task: asyncio.Task[None] | None = None
+        self._defined: dict[str, set[str]] = {}  # names of definitions, by group
         self._changed: dict[str, float] = {}  # by group: when, on the loop's clock, a definition of it last changed
         self._next_changes: dict[str, asyncio.Future[None]] = {}  # by group: done with the next change
         self._next_break: asyncio.Future[None] | None = None  # done when the watch breaks
 
-    async def wait_for_change(self, group: str, seconds: float, was_served: bool = False) -> bool:
+    async def wait_for_change(self, group: str, seconds: float, may_load: bool = False) -> bool:
         """Waits until a definition of a group changes (True), or returns False after some seconds if one may have changed unnoticed.
 
-        So it does where a kind `was_served` a while ago: a server that has just started loads what is defined only then, and says nothing.
+        So it does where the server `may_load` the kind and its group has definitions: one that has just started loads these without a word.
         A watch that broke may have been resumed with an upgraded server, which serves more built-in kinds. One that was only silent missed
         nothing: definitions change so seldom that a server may send no event of them for ten minutes.
         """
@@ -40,7 +41,7 @@ class DefinitionWatch:
         change, breaks = self._next_changes.setdefault(group, _future()), source.breaks
 
         def is_doubtful() -> bool:
-            return was_served or source.breaks != breaks or not self._is_up_to_date(source, group)
+            return (may_load and bool(self._defined.get(group))) or source.breaks != breaks or not self._is_up_to_date(source, group)
 
         while not change.done():
             # Not `wait_for`: before Python 3.12 it loses a cancellation that coincides with the change, and the task never ends.
@@ -82,8 +83,10 @@ class DefinitionWatch:
         if next_break is not None:
             next_break.set_result(None)
 
-    def _note(self, ref: Ref, *_: Manifest | None) -> None:
+    def _note(self, ref: Ref, _: Manifest | None, new: Manifest | None) -> None:
         group = ref.name.partition(".")[2]
+        names = self._defined.setdefault(group, set())
+        names.discard(ref.name) if new is None else names.add(ref.name)
         self._changed[group] = asyncio.get_running_loop().time()
         self._notify(group)
 

@@ -28,7 +28,7 @@ waited for, as while the conversion webhook of its definition is away."""
 
 TOO_LARGE = "ResourceVersionTooLarge"
 YIELD_EVERY = 256  # events after which a busy stream yields to other tasks
-LOADING = 120.0  # seconds for which a kind that was served is asked for again: a server that has just started may not have loaded it
+LOADING = 120.0  # seconds for which a kind that is not served now is asked for again: a server that has just started may not have loaded it
 LONG_LIVED = 30.0  # seconds after which the end of a stream counts as normal, so that it is reopened without back-off
 
 
@@ -62,7 +62,7 @@ class Reflector:
         self.breaks = 0
         self.until_defined: Callable[[str, float, bool], Awaitable[bool]] | None = None  # for a definition: see `DefinitionWatch`
         self._is_served: bool | None = None  # None until the server has answered
-        self._served_until = float("-inf")  # on the loop's clock
+        self._unserved_since = float("-inf")  # on the loop's clock
         self._deadline: asyncio.Timeout | None = None  # of the open stream
         self._opened = float("inf")  # when the server accepted that stream
         self._is_refreshing = False  # the open stream is to be closed, for one that begins with the current state
@@ -141,8 +141,8 @@ class Reflector:
         if self.until_defined is None or not isinstance(self.error, UnknownKind):
             await asyncio.sleep(seconds)
         else:
-            was_served = asyncio.get_running_loop().time() - self._served_until < LOADING
-            if await self.until_defined(self.query.kind.group, seconds, was_served):
+            may_load = asyncio.get_running_loop().time() - self._unserved_since < LOADING
+            if await self.until_defined(self.query.kind.group, seconds, may_load):
                 self._backoff.reset()
 
     def _delay_after_end(self) -> float:
@@ -291,10 +291,10 @@ class Reflector:
 
     def _note_served(self, is_served: bool) -> None:
         """Notifies of a kind that becomes served or unserved; the first observation does not count."""
-        has_changed = self._is_served not in (None, is_served)
+        has_changed, is_new = self._is_served not in (None, is_served), self._is_served is not is_served
         self._is_served = is_served
-        if has_changed and not is_served:
-            self._served_until = asyncio.get_running_loop().time()
+        if is_new and not is_served:
+            self._unserved_since = asyncio.get_running_loop().time()
         if has_changed and self.when_served is not None:
             self.when_served()
 

@@ -20,6 +20,9 @@ FIRST_REQUEST = 20.0
 """Seconds within which a new connection has to send the headers of a request."""
 KEEP_ALIVE = 120.0
 """Seconds for which a connection stays open after a request. Clients in Go, such as API servers, close theirs after 90."""
+LEAVING = 2.0
+"""Seconds for which a server that ends goes on to answer, and closes each connection with its response: a request that a client in Go sends
+on a connection that is just being closed is lost."""
 INTERVAL = 5.0
 MAX_BODY = 16 << 20
 """Bytes. API servers accept objects of 3 MB; a review has the new and the old one, which JSON may double in size."""
@@ -85,7 +88,7 @@ class ReviewServer:
     """
 
     def __init__(self, answers: Mapping[str, Answer], tls: ssl.SSLContext, log: Log) -> None:
-        self.is_ready = False
+        self.is_ready, self._is_ending = False, False
         self._tls, self._log = tls, log
         self._application = web.Application(client_max_size=MAX_BODY)
         self._application.add_routes([web.post(path, self._answering(answer)) for path, answer in answers.items()])
@@ -107,7 +110,10 @@ class ReviewServer:
         return bound
 
     async def stop(self) -> None:
-        """Stops listening, and answers the requests in progress."""
+        """Has clients leave, stops listening, and answers the requests in progress."""
+        self._is_ending, end = True, _now() + LEAVING
+        while self._connections() and _now() < end:
+            await asyncio.sleep(0.05)
         if self._watch is not None:
             self._watch.cancel()
         if self._runner is not None:
@@ -119,7 +125,10 @@ class ReviewServer:
     def _answering(self, answer: Answer) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(request: web.Request) -> web.Response:
             async with self._idle.in_request(request.protocol):
-                return await respond(request)
+                response = await respond(request)
+                if self._is_ending:
+                    response.force_close()
+                return response
 
         async def respond(request: web.Request) -> web.Response:
             try:

@@ -64,11 +64,11 @@ async def server_running(judge: Reviewer, ca: Pair, folder: Path) -> AsyncIterat
     server = ReviewServer(Answers(lambda: judge).by_path(), shown.tls, told.append)
     port = await server.start("127.0.0.1", 0)
     tls = ssl.create_default_context(cafile=str(ca.certificate))
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls)) as client:
-        try:
+    try:
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls)) as client:
             yield Serving(server, f"https://127.0.0.1:{port}", client, told)
-        finally:
-            await server.stop()
+    finally:
+        await server.stop()
 
 
 @pytest.fixture
@@ -149,3 +149,14 @@ async def test_it_is_ready_once_the_cluster_is_known(serving: Serving) -> None:
     serving.server.is_ready = True
     async with serving.client.get(serving.url + "/readyz") as answer:
         assert answer.status == 200
+
+
+async def test_one_that_ends_answers_for_a_while_and_has_clients_leave(serving: Serving, workload: Manifest) -> None:
+    """A request that is sent on a connection which is just being closed is lost, and with it the edit that it is about."""
+    body = asked("CREATE", workload)
+    assert (await serving.post(body))[0] == 200, "and the connection is kept"
+    ending = asyncio.ensure_future(serving.server.stop())
+    await asyncio.sleep(0)
+    async with serving.client.post(serving.url + VALIDATE_SETS, json=body) as answer:
+        assert (answer.status, answer.headers["Connection"]) == (200, "close")
+    await ending

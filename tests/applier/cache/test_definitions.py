@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from applier.cache import Query
+from applier.cache.source import LOADING
 from applier.cluster import Resource, WatchEvent, WrappedCluster
 from applier.errors import ApiError, Forbidden, UnknownKind, Unreachable
 from applier.ref import Kind, Manifest
@@ -65,11 +66,15 @@ def optional(cluster: Any) -> Any:
     return watching(cluster, queries=[Query(ORDER, optional=True)])
 
 
+LONGER = 2 * LOADING
+"""Seconds, after which no server that has just started is still loading what is defined."""
+
+
 @in_virtual_time
 async def test_at_rest_it_is_not_asked_for_but_when_the_watch_of_definitions_begins_anew() -> None:
     cluster = Asked(MemoryCluster())
     async with optional(cluster):
-        await asyncio.sleep(60)
+        await asyncio.sleep(LONGER)
         before = len(cluster.times), len(cluster.watched)
         await asyncio.sleep(HOUR)
         assert (len(cluster.times), len(cluster.watched)) == before
@@ -82,7 +87,7 @@ async def test_nor_is_it_asked_for_while_the_server_has_nothing_to_tell_of_defin
     memory.store.has_progress = False
     cluster = Asked(memory)
     async with optional(cluster) as cache:
-        await asyncio.sleep(60)
+        await asyncio.sleep(LONGER)
         before = len(cluster.times), len(cluster.watched)
         await asyncio.sleep(HOUR)
         assert len(cluster.times) == before[0]
@@ -151,6 +156,21 @@ async def test_it_is_known_again_soon_after_a_server_has_started_and_loads_what_
         cluster.is_loading = True
         memory.end_watches(Unreachable("the connection was reset"))
         await asyncio.sleep(20)
+        assert cache.unserved() == {ORDER}
+        cluster.is_loading = False
+        await asyncio.sleep(30)
+        assert cache.unserved() == set()
+
+
+@in_virtual_time
+async def test_it_is_known_soon_after_a_server_has_loaded_it_that_has_started_with_us() -> None:
+    """The definition is there and does not change, and the server takes longer than after a change of one."""
+    memory = MemoryCluster()
+    memory.seed(definition())
+    cluster = Asked(memory)
+    cluster.is_loading = True
+    async with optional(cluster) as cache:
+        await asyncio.sleep(90)
         assert cache.unserved() == {ORDER}
         cluster.is_loading = False
         await asyncio.sleep(30)
