@@ -11,7 +11,9 @@ Stamp = tuple[int, int, int]
 
 
 def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """Loads a certificate chain and its key in PEM form. Raises `SSLError` if they do not belong together.
+    """Loads a certificate chain and its key in PEM form.
+
+    Raises `SSLError` if they do not belong together, and `ValueError` if the key is encrypted.
 
     The file is in memory where the system supports it, and needs no writable disk; else only we can read it, and it is deleted at once.
     """
@@ -20,7 +22,7 @@ def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(certificate + b"\n" + key + b"\n")
             file.flush()
-            context.load_cert_chain(path)
+            context.load_cert_chain(path, password=_no_password)
     finally:
         if not path.startswith("/proc/"):
             os.unlink(path)
@@ -35,6 +37,11 @@ def _private_file() -> tuple[int, str]:
     import tempfile  # for few systems
 
     return tempfile.mkstemp(suffix=".pem")
+
+
+def _no_password() -> str:
+    """Raises `ValueError`: without a function OpenSSL asks for a password, at the terminal of whoever has started the program."""
+    raise ValueError("its key is encrypted")
 
 
 def stamp(path: str | Path) -> Stamp | None:

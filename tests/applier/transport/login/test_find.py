@@ -17,7 +17,7 @@ from applier.transport.login.kubeconfig import choose, read
 from applier.transport.login.target import Target
 from tests.suite.rows import rows
 
-from ..certificates import authority, needs_openssl, signed
+from ..certificates import authority, encrypt, needs_openssl, signed
 from .test_kubeconfig import write
 
 
@@ -193,6 +193,16 @@ def test_a_key_of_another_certificate_is_said(tmp_path: Path) -> None:
     cluster = {"server": "https://a", "certificate-authority": "ca.crt"}
     with pytest.raises(CredentialsError, match="its client certificate cannot be used: key values mismatch"):
         target(tmp_path / "config", cluster, {"client-certificate": "client.crt", "client-key": "other.key"})
+
+
+@needs_openssl
+def test_a_key_that_is_encrypted_is_said(tmp_path: Path) -> None:
+    """OpenSSL would ask for the password, at whatever terminal there is."""
+    ca = authority(tmp_path)
+    encrypt(signed(ca, "client").key)
+    cluster = {"server": "https://a", "certificate-authority": "ca.crt"}
+    with pytest.raises(CredentialsError, match="its client certificate cannot be used: its key is encrypted"):
+        target(tmp_path / "config", cluster, {"client-certificate": "client.crt", "client-key": "client.key"})
 
 
 @needs_openssl
