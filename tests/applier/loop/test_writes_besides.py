@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from applier.cache import Query
@@ -145,6 +146,28 @@ async def test_nothing_is_deleted_for_a_status_that_could_not_be_written_and_wha
         await looked_at(world, scales_in, 10)
         assert {one for one in writes(world) if "status" not in one} == {"apply configmaps set-0"}
         assert "is not deleted (scaled in), for Deployment.apps/default/web is failed: its status: etcd is away" in world.told()
+
+
+@in_virtual_time
+async def test_nothing_is_created_without_a_status_that_is_decisive() -> None:
+    world = world_with_a_deployment()
+
+    def begins(view: View, key: str) -> Graph:
+        graph = desired(view, key)
+        assert isinstance(graph, Graph)
+        return Graph(graph.objects.values(), statuses=[replace(status(view, 1, versioned=True), decisive=True)])
+
+    async with loops_running(world):
+        await watch_deployments(world)
+        await looked_at(world, desired)
+        denied, is_denied = Forbidden(403, "Forbidden", "statuses are frozen"), [True]
+        world.cluster.fail(lambda request: request.subresource == "status" and is_denied[0], denied, times=-1)
+        world.cluster.seed(some("set", 2, "2"))
+        await looked_at(world, begins, 10)
+        assert {one for one in writes(world) if "status" not in one} == set()
+        is_denied[0] = False
+        await looked_at(world, begins)
+        assert {one for one in writes(world) if "status" not in one} == {"apply configmaps set-0", "apply configmaps set-1"}
 
 
 @in_virtual_time
