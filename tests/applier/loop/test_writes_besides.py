@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 from applier.cache import Query
@@ -126,67 +125,6 @@ async def test_a_status_that_rests_on_a_count_is_worked_out_again_when_the_objec
         assert len(set(calls)) == len(calls) == 3, "no version is looked at twice: not the one that was refused, nor what was written"
         conflicts = [one for result in world.results for one in result.outcomes if isinstance(one.error, WriteConflict)]
         assert [one.action for one in conflicts] == [Action.HELD]
-
-
-@in_virtual_time
-async def test_nothing_is_deleted_for_a_status_that_could_not_be_written_and_what_is_wanted_is_created() -> None:
-    world = world_with_a_deployment()
-
-    def scales_in(view: View, key: str) -> Graph:
-        graph = desired(view, key)
-        assert isinstance(graph, Graph)
-        victim = Deletion(ObjectReference.of(live(view, ref("set-1"))), "scaled in") if view.get(ref("set-1")) else None
-        return Graph(graph.objects.values(), statuses=[status(view, 1, versioned=True)], deletions=[victim] if victim else [])
-
-    async with loops_running(world):
-        await watch_deployments(world)
-        await looked_at(world, desired)
-        world.cluster.fail(lambda request: request.subresource == "status", ServerFailure(500, "InternalError", "etcd is away"), times=-1)
-        world.cluster.seed(some("set", 2, "2"))
-        await looked_at(world, scales_in, 10)
-        assert {one for one in writes(world) if "status" not in one} == {"apply configmaps set-0"}
-        assert "is not deleted (scaled in), for Deployment.apps/default/web is failed: its status: etcd is away" in world.told()
-
-
-@in_virtual_time
-async def test_nothing_is_created_without_a_status_that_is_decisive() -> None:
-    world = world_with_a_deployment()
-
-    def begins(view: View, key: str) -> Graph:
-        graph = desired(view, key)
-        assert isinstance(graph, Graph)
-        return Graph(graph.objects.values(), statuses=[replace(status(view, 1, versioned=True), decisive=True)])
-
-    async with loops_running(world):
-        await watch_deployments(world)
-        await looked_at(world, desired)
-        denied, is_denied = Forbidden(403, "Forbidden", "statuses are frozen"), [True]
-        world.cluster.fail(lambda request: request.subresource == "status" and is_denied[0], denied, times=-1)
-        world.cluster.seed(some("set", 2, "2"))
-        await looked_at(world, begins, 10)
-        assert {one for one in writes(world) if "status" not in one} == set()
-        is_denied[0] = False
-        await looked_at(world, begins)
-        assert {one for one in writes(world) if "status" not in one} == {"apply configmaps set-0", "apply configmaps set-1"}
-
-
-@in_virtual_time
-async def test_nothing_at_all_follows_from_a_state_that_has_changed() -> None:
-    world = world_with_a_deployment()
-
-    def counts(view: View, key: str) -> Graph:
-        graph = desired(view, key)
-        assert isinstance(graph, Graph)
-        return Graph(graph.objects.values(), statuses=[status(view, 1, versioned=True)])
-
-    async with loops_running(world):
-        await watch_deployments(world)
-        await looked_at(world, desired)
-        changed = WriteConflict(409, "Conflict", "the object has been modified")
-        world.cluster.fail(lambda request: request.subresource == "status", changed, times=-1)
-        world.cluster.seed(some("set", 2, "2"))
-        await looked_at(world, counts, 10)
-        assert {one for one in writes(world) if "status" not in one} == set()
 
 
 @in_virtual_time
