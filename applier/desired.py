@@ -91,7 +91,8 @@ class StatusWrite:
 
     `status` is read-only and has only the fields that we want to own. With a `resource_version` it is only written over this version of the
     object: for a status that depends on a count or on the previous status. `manager` owns the fields; empty for the default one. Fields in
-    `removes` that it lacks are removed, also where somebody else has written them: an apply leaves those.
+    `removes` that it lacks are removed, also where somebody else has written them: an apply leaves those. Without one that is `decisive` no
+    objects are applied: it records what must never be created again.
     """
 
     of: ObjectReference
@@ -99,6 +100,7 @@ class StatusWrite:
     resource_version: str = ""
     manager: str = ""
     removes: Collection[str] = ()
+    decisive: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -60,7 +60,10 @@ def status_writes(
         if of in by_object:
             status["conditions"] = [*status.get("conditions", []), *(_as_manifest(condition, live, now) for condition in by_object[of])]
         removes = OF_TRAINING.get(of.kind, ()) if {"phase", "attempt"} & status.keys() else ()
-        yield StatusWrite(ObjectReference.of(live), status, _expected_version(status, live), field_managers.STATUS, removes)
+        version = _expected_version(status, live)
+        # A pod that has succeeded is never created again, nor is one alone in an attempt that all have begun: the status tells of both.
+        decisive = bool(version) and "attempt" in status
+        yield StatusWrite(ObjectReference.of(live), status, version, field_managers.STATUS, removes, decisive)
 
 
 def live_of(of: ObjectRef, objects: ObjectReader) -> Manifest | None:

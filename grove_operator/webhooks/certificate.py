@@ -48,6 +48,8 @@ class ServedCertificate:
             load_pair(context, certificate, key)
         except ssl.SSLError as error:
             raise NoCertificate(f"not a certificate that matches its key ({error.reason or 'nothing in PEM'})") from None
+        except ValueError as error:
+            raise NoCertificate(str(error)) from None
         self._newest = context
 
     def _choose(self, connection: ssl.SSLObject, _name: Any, _context: ssl.SSLContext) -> int | None:

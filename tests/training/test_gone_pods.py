@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from applier.errors import Forbidden
 from applier.ref import Manifest
+from applier.testing.memory.faults import MemoryRequest
 from grove_compiler.labels import CLIQUE_LABEL
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, POD
-from tests.training.jobs import WORKER, attempts, causes, exit_pod, last_attempt, phase, pod_of, report, started, take
+from tests.training.jobs import WORKER, attempts, away, causes, exit_pod, job, last_attempt, phase, pod_of, report, started, take
 
 Intervention = Callable[[Simulation], object]
 
@@ -118,3 +120,26 @@ def test_what_is_known_of_gone_pods_goes_with_their_podclique() -> None:
     simulation.world.delete(CLIQUE, WORKER)
     simulation.settle()
     assert cache.deleted(uid, "", "Pod") == []
+
+
+def test_no_pod_is_created_again_in_an_attempt_of_which_nothing_can_be_recorded() -> None:
+    """As where a policy of somebody else denies the statuses of PodCliques: an operator that starts cannot know what has finished."""
+    simulation, is_denied = Simulation(), [True]
+
+    def is_refused(request: MemoryRequest) -> bool:
+        return is_denied[0] and request.writes and request.resource.kind == CLIQUE and request.subresource == "status"
+
+    simulation.world.cluster.fail(is_refused, Forbidden(403, "Forbidden", "statuses are frozen"), times=-1)
+    simulation.world.apply(job())
+    simulation.settle()
+    exit_pod(simulation, 0)
+    simulation.settle()
+    delete(simulation)
+    take(simulation, 0)
+    simulation.settle()
+    away(simulation)
+    simulation.wait(60)
+    assert [pod["spec"]["hostname"] for pod in simulation.world.pods()] == [f"{WORKER}-2"]
+    is_denied[0] = False
+    simulation.wait(60)
+    assert len(simulation.world.pods()) == 3, "all of the attempt that nobody has seen begin"

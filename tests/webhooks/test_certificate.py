@@ -20,7 +20,7 @@ from cryptography.x509.oid import ExtensionOID
 
 from grove_operator.webhooks.authority import serving_fault
 from grove_operator.webhooks.certificate import CertificateFiles, NoCertificate, ServedCertificate
-from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
+from tests.applier.transport.certificates import Pair, authority, encrypt, needs_openssl, signed
 from tests.suite.rows import rows
 
 pytestmark = needs_openssl
@@ -90,6 +90,13 @@ def test_what_is_no_certificate_is_refused_without_a_word_of_the_key(ca: Pair) -
     with pytest.raises(NoCertificate) as refused:
         ServedCertificate().show(b"nonsense", key.encode())
     assert "PRIVATE" not in str(refused.value)
+
+
+async def test_a_key_that_is_encrypted_is_told_and_nobody_is_asked_for_its_password(ca: Pair, folder: Path) -> None:
+    install(signed(ca, "first"), folder)
+    encrypt(folder / "tls.key")
+    with pytest.raises(NoCertificate, match=r"tls\.crt: its key is encrypted$"):
+        await CertificateFiles(str(folder), ServedCertificate(), "", time.time, print).first()
 
 
 async def test_before_there_is_a_certificate_no_connection_is_made(ca: Pair) -> None:

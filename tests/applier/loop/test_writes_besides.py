@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
-
 from applier.cache import Query
 from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
 from applier.errors import Forbidden, ServerFailure, WriteConflict
@@ -127,32 +125,6 @@ async def test_a_status_that_rests_on_a_count_is_worked_out_again_when_the_objec
         assert len(set(calls)) == len(calls) == 3, "no version is looked at twice: not the one that was refused, nor what was written"
         conflicts = [one for result in world.results for one in result.outcomes if isinstance(one.error, WriteConflict)]
         assert [one.action for one in conflicts] == [Action.HELD]
-
-
-AWAY, CHANGED = ServerFailure(500, "InternalError", "etcd is away"), WriteConflict(409, "Conflict", "modified")
-
-
-@pytest.mark.parametrize(("error", "follows"), [(AWAY, {"apply configmaps set-0"}), (CHANGED, set())])
-@in_virtual_time
-async def test_nothing_is_deleted_for_a_status_that_could_not_be_written_nor_applied_if_it_was_outdated(
-    error: Any, follows: set[str]
-) -> None:
-    world = world_with_a_deployment()
-
-    def scales_in(view: View, key: str) -> Graph:
-        graph = desired(view, key)
-        assert isinstance(graph, Graph)
-        victim = Deletion(ObjectReference.of(live(view, ref("set-1"))), "scaled in") if view.get(ref("set-1")) else None
-        return Graph(graph.objects.values(), statuses=[status(view, 1, versioned=True)], deletions=[victim] if victim else [])
-
-    async with loops_running(world):
-        await watch_deployments(world)
-        await looked_at(world, desired)
-        world.cluster.fail(lambda request: request.subresource == "status", error, times=-1)
-        world.cluster.seed(some("set", 2, "2"))
-        await looked_at(world, scales_in, 10)
-        assert {one for one in writes(world) if "status" not in one} == follows
-        assert "is not deleted (scaled in), for Deployment.apps/default/web is" in world.told()
 
 
 @in_virtual_time

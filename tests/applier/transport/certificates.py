@@ -46,3 +46,9 @@ def signed(by: Pair, name: str, *, for_names: str = "IP:127.0.0.1,DNS:localhost"
     sign = ("x509", "-req", "-in", f"{name}.csr", "-CA", str(by.certificate), "-CAkey", str(by.key), "-CAcreateserial")
     _openssl(*sign, "-days", str(days), "-extfile", f"{name}.ext", "-out", f"{name}.crt", folder=folder)
     return Pair(folder / f"{name}.crt", folder / f"{name}.key")
+
+
+def encrypt(key: Path) -> None:
+    """Encrypts a key in its file."""
+    _openssl("pkey", "-in", key.name, "-aes128", "-passout", "pass:secret", "-out", "encrypted", folder=key.parent)
+    (key.parent / "encrypted").rename(key)

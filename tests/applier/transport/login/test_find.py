@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import errno
+import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from applier.transport.login.kubeconfig import choose, read
 from applier.transport.login.target import Target
 from tests.suite.rows import rows
 
-from ..certificates import authority, needs_openssl, signed
+from ..certificates import authority, encrypt, needs_openssl, signed
 from .test_kubeconfig import write
 
 
@@ -190,3 +193,34 @@ def test_a_key_of_another_certificate_is_said(tmp_path: Path) -> None:
     cluster = {"server": "https://a", "certificate-authority": "ca.crt"}
     with pytest.raises(CredentialsError, match="its client certificate cannot be used: key values mismatch"):
         target(tmp_path / "config", cluster, {"client-certificate": "client.crt", "client-key": "other.key"})
+
+
+@needs_openssl
+def test_a_key_that_is_encrypted_is_said(tmp_path: Path) -> None:
+    """OpenSSL would ask for the password, at whatever terminal there is."""
+    ca = authority(tmp_path)
+    encrypt(signed(ca, "client").key)
+    cluster = {"server": "https://a", "certificate-authority": "ca.crt"}
+    with pytest.raises(CredentialsError, match="its client certificate cannot be used: its key is encrypted"):
+        target(tmp_path / "config", cluster, {"client-certificate": "client.crt", "client-key": "client.key"})
+
+
+@needs_openssl
+@pytest.mark.parametrize("missing", ["memfd_create", "/proc"])
+def test_a_client_certificate_needs_no_memory_that_is_a_file(missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel may deny it (`vm.memfd_noexec=2`), and so may a sandbox."""
+
+    def denied(*_: object) -> int:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    if missing == "memfd_create":
+        monkeypatch.setattr(os, "memfd_create", denied, raising=False)
+    else:
+        monkeypatch.setattr(os.path, "isdir", lambda _: False)
+    monkeypatch.setattr(tempfile, "tempdir", str(disk := tmp_path / "disk"))
+    disk.mkdir()
+    ca = authority(tmp_path)
+    signed(ca, "client")
+    cluster = {"server": "https://a", "certificate-authority": "ca.crt"}
+    target(tmp_path / "config", cluster, {"client-certificate": "client.crt", "client-key": "client.key"})
+    assert list(disk.iterdir()) == []
