@@ -20,6 +20,7 @@ NAMES = {
     "image": '(include "grove.image" .)',
     "labels": '(include "grove.labels" . | fromJson)',
     "config_text": '(include "grove.config" .)',
+    "not_exempt": '(include "grove.notExempt" .)',
     "config_checksum": '(include "grove.config" . | sha256sum)',
     "dashboard": '(.Files.Get "dashboard.json")',
     "preflight": '(index .Values "preflight-injector")',

@@ -26,7 +26,15 @@ from grove_compiler.preflight import VALUES_SCHEMA
 from grove_compiler.version import __version__
 from grove_operator.install.user_values import merge
 from grove_operator.install.values import Values
-from grove_operator.install.webhook_configurations import ALL_HOOKS, AUTHORIZE, MNNVL, Hook, Installation, webhook_configurations
+from grove_operator.install.webhook_configurations import (
+    ALL_HOOKS,
+    AUTHORIZE,
+    MNNVL,
+    Hook,
+    Installation,
+    not_exempt,
+    webhook_configurations,
+)
 
 WHOLE = re.compile(r"^\{\{ (.*) \}\}$", re.DOTALL)
 """A text that is a single expression."""
@@ -138,12 +146,14 @@ def dashboard() -> str:
 
 def _variables(values: Values, namespace: str) -> dict[str, Any]:
     text = json.dumps(configuration(values), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    exempt = (values.config.get("authorizer") or {}).get("exemptServiceAccountUserNames") or []
     return {
         # With the operator's own defaults, which it uses for a value that was removed with null.
         "values": {**values.model_dump(by_alias=True, mode="json"), "config": apply_defaults(configuration(values), SCHEMA, DEFINITIONS)},
         "namespace": namespace,
         "version": __version__,
         "image": image(values),
+        "not_exempt": not_exempt(exempt),
         "config_text": text,
         "config_checksum": hashlib.sha256(text.encode()).hexdigest(),
         "dashboard": dashboard(),
@@ -170,6 +180,7 @@ def _webhooks() -> list[Any]:
         namespace="{{ namespace }}",
         service="{{ values.config.server.webhooks.serviceName }}",
         failure_policy="{{ values.webhooks.failurePolicy }}",  # type: ignore[arg-type]
+        not_exempt="{{ not_exempt }}",
     )
     configurations = []
     for hook in ALL_HOOKS:

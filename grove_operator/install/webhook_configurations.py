@@ -5,6 +5,7 @@ None has a `caBundle`, so that no upgrade removes it: the operator writes it (`w
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import Literal
@@ -124,8 +125,9 @@ ALL_HOOKS = (*ALWAYS, AUTHORIZE, *MNNVL)
 class Installation:
     """The operator's `namespace`, the Service of its webhooks and the ServiceAccount of its pods.
 
-    `failure_policy` decides about requests to which no webhook responds. `annotations` are added to each configuration, such as
-    cert-manager's `cert-manager.io/inject-ca-from`.
+    `failure_policy` decides about requests to which no webhook responds. `not_exempt` is the expression in CEL that holds for the requests
+    which the authorizer reviews; empty for those of all users. `annotations` are added to each configuration, such as cert-manager's
+    `cert-manager.io/inject-ca-from`.
     """
 
     namespace: str
@@ -133,6 +135,7 @@ class Installation:
     port: int = 443
     service_account: str = "grove-operator"
     failure_policy: FailurePolicy = "Fail"
+    not_exempt: str = ""
     labels: dict[str, str] = field(default_factory=dict)
     annotations: dict[str, str] = field(default_factory=dict)
 
@@ -140,6 +143,11 @@ class Installation:
     def user(self) -> str:
         """The user name of the operator."""
         return f"system:serviceaccount:{self.namespace}:{self.service_account}"
+
+
+def not_exempt(users: Sequence[str]) -> str:
+    """Returns the expression in CEL that holds for the requests of all other users."""
+    return f"!(request.userInfo.username in {json.dumps(users, separators=(',', ':'), ensure_ascii=False)})"
 
 
 def webhook_configurations(installation: Installation, hooks: Iterable[Hook] = ALWAYS) -> list[Manifest]:
@@ -174,10 +182,12 @@ def _webhook(hook: Hook, installation: Installation) -> Manifest:
 def _conditions(hook: Hook, installation: Installation) -> Iterator[Manifest]:
     """Yields which requests are reviewed: none that must not depend on a webhook that may be down.
 
-    These are the operator's own, and those to objects that are being deleted, which no webhook but the authorizer's rejects: while none
-    responds, nobody could remove a finalizer, nor could the garbage collector after a deletion in the foreground.
+    These are the operator's own, those of users whom the authorizer exempts, such as the garbage collector, and those to objects that are
+    being deleted, which no other webhook rejects: while none responds, nobody could remove a finalizer.
     """
     yield {"name": "not-the-operator", "expression": f"request.userInfo.username != '{installation.user}'"}
+    if hook is AUTHORIZE and installation.not_exempt:
+        yield {"name": "not-exempt", "expression": installation.not_exempt}
     if hook is not AUTHORIZE:
         # Of the stored object: whoever creates or edits one may write anything into the new one.
         yield {"name": "not-being-deleted", "expression": "oldObject == null || !has(oldObject.metadata.deletionTimestamp)"}

@@ -51,6 +51,8 @@ CHOICES: dict[str, Manifest] = {
             },
         },
     },
+    "an authorizer that exempts nobody": {"config": {"authorizer": {"enabled": True, "exemptServiceAccountUserNames": []}}},
+    "an authorizer that exempts somebody": {"config": {"authorizer": {"enabled": True, "exemptServiceAccountUserNames": [AWKWARD]}}},
     "preflight checks": {
         "preflight-injector": {"enabled": True, "nccl": {"loopbackThresholdGBps": 12.5}, "objectSelector": {"matchLabels": {"a": "b"}}},
         "serviceMonitor": {"enabled": True},

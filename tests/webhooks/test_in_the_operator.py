@@ -16,7 +16,17 @@ from pathlib import Path
 import pytest
 
 from applier.testing.control_plane import ControlPlane
-from grove_operator.install.webhook_configurations import ALWAYS, AUTHORIZE, VALIDATE_TOPOLOGIES, Hook, Installation, webhook_configurations
+from grove_compiler.labels import MANAGED_BY, OPERATOR
+from grove_operator.install.values import EXEMPT
+from grove_operator.install.webhook_configurations import (
+    ALWAYS,
+    AUTHORIZE,
+    VALIDATE_TOPOLOGIES,
+    Hook,
+    Installation,
+    not_exempt,
+    webhook_configurations,
+)
 from tests.applier.transport.certificates import authority, needs_openssl, signed
 from tests.cli.conftest import cache_of_the_session
 from tests.cli.running import ROOT
@@ -69,11 +79,14 @@ class Place:
         mine: Manifest = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": asked_in}}}
         if labels:
             mine["objectSelector"] = {"matchLabels": dict(labels)}
-        for manifest in webhook_configurations(Installation(self.namespace, "admission", port), hooks):
+        for manifest in webhook_configurations(self.installation(port), hooks):
             manifest["metadata"]["name"] += f"-{self.namespace}-{name}"
             manifest["webhooks"] = [{**webhook, **mine} for webhook in manifest["webhooks"]]
             self.installed.append(manifest)
             self.apply(manifest)
+
+    def installation(self, port: int) -> Installation:
+        return Installation(self.namespace, "admission", port, not_exempt=not_exempt(EXEMPT))
 
     def uninstall(self) -> None:
         names = {f"{manifest['kind']}/{manifest['metadata']['name']}" for manifest in self.installed}
@@ -223,6 +236,16 @@ def test_what_is_deleted_goes_while_webhooks_are_down(place: Place, there: Manif
     place.until(edited({**there, "metadata": {"name": "chat", "namespace": place.namespace}}, "people"), "failed calling webhook")
     place.plane.kubectl("patch", "pcs/leaving", "-n", place.namespace, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
     place.plane.kubectl("wait", "pcs/leaving", "-n", place.namespace, "--for=delete", "--timeout=60s")
+
+
+def test_the_garbage_collector_removes_what_is_guarded_while_webhooks_are_down(place: Place) -> None:
+    metadata = {"name": "guarded", "namespace": place.namespace, "labels": {MANAGED_BY: OPERATOR}}
+    guarded = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+    place.apply(guarded)
+    place.install("none", 1, [AUTHORIZE])  # where nobody listens
+    place.until(edited(guarded, "people"), "failed calling webhook")
+    collector = "--as=system:serviceaccount:kube-system:generic-garbage-collector"
+    place.plane.kubectl("delete", "serviceaccount/guarded", "-n", place.namespace, collector)
 
 
 @needs_openssl

@@ -15,6 +15,11 @@
 {{- mergeOverwrite $head $own (deepCopy .Values.config) | toRawJson -}}
 {{- end -}}
 
+{{- define "grove.notExempt" -}}
+{{- $authorizer := .Values.config.authorizer | default dict -}}
+!(request.userInfo.username in {{ $authorizer.exemptServiceAccountUserNames | default list | toRawJson }})
+{{- end -}}
+
 {{- define "grove.preflightNamespaces" -}}
 {{- $preflight := index .Values "preflight-injector" -}}
 {{- $key := "kubernetes.io/metadata.name" -}}
