@@ -8,7 +8,7 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.admitted.place import CLIQUE, GANG, Place, place_of
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.declared import declared
-from grove_compiler.model.expanded.domains import DomainDecisions
+from grove_compiler.model.expanded.domains import CLAIM_API_VERSION, DomainDecisions
 from grove_compiler.model.inputs.mnnvl_shape import DOMAIN, DRIVER, DRIVER_API_VERSION, shape_of
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot
@@ -20,8 +20,6 @@ from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
-
-CLAIM_API_VERSION = "resource.k8s.io/v1"
 
 
 @record
