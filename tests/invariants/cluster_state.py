@@ -26,6 +26,9 @@ class ClusterState(Protocol):
     def lately_lost(self) -> list[Manifest]:
         """Returns, as they were, the pods that others have taken too recently for the operator to know."""
 
+    def lately_deleted(self) -> list[Manifest]:
+        """Returns, as they were, the PodCliques that others have deleted too recently for the operator to know."""
+
     def is_lately_edited(self, one: Manifest) -> bool:
         """Returns whether somebody has edited what an object declares, too recently for the operator to know."""
 

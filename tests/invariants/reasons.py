@@ -87,7 +87,7 @@ class Reasons:
             return
         is_current = not label(pod, GROUP_LABEL) and label(part, POD_HASH_LABEL) == label(pod, POD_HASH_LABEL)
         assert not is_current, f"an update takes {pod['metadata']['name']}, which has the template that is declared"
-        lost = self.state.lately_lost()
+        lost = [*self.state.lately_lost(), *self.state.lately_deleted()]
         known = serving(self.state, pod, *lost)[name] if lost else before[name]
         least = min(self.served.get(name, 0), part["spec"]["replicas"])
         assert known >= least, f"an update takes one of {before[name]} of {name}, of which {least} served when it took the last one"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from applier.ref import Kind, Manifest
 from kube_objects.manifest import is_terminating
 from tests.invariants.log import CREATE, DELETE, DELETE_ALL, Write, deleted
-from tests.simulation.world import POD, is_ready
+from tests.simulation.world import CLIQUE, POD, is_ready
 
 EVICTION, SCALE = "eviction", "scale"
 WHOLE = ("", "status", "resize", "ephemeralcontainers")
@@ -25,6 +25,7 @@ class Namespace:
         self._edits = deque[tuple[float, str, int]]()
         self._generations = deque[tuple[float, str]]()
         self._lost = deque[tuple[float, Manifest]]()
+        self._deleted = deque[tuple[float, Manifest]]()
         self._ready_since: dict[str, float] = {}
         self._collected = set[str]()
 
@@ -42,6 +43,9 @@ class Namespace:
     def lately_lost(self) -> list[Manifest]:
         ready = {one["metadata"]["uid"] for one in self.pods() if is_ready(one)}
         return [one for at, one in self._lost if at >= self.now - self.lag and one["metadata"]["uid"] not in ready]
+
+    def lately_deleted(self) -> list[Manifest]:
+        return [one for at, one in self._deleted if at >= self.now - self.lag and not self._is_there_anew(one)]
 
     def is_lately_edited(self, one: Manifest) -> bool:
         return any(uid == one["metadata"]["uid"] and at >= self.now - self.lag for at, uid in self._generations)
@@ -112,7 +116,14 @@ class Namespace:
             self._ready_since.pop(_uid(old), None)
             if old is not None and not is_by_operator:
                 self._lost.append((self.now, old))
-        self._forget(self._edits, self._generations, self._lost)
+        if _stays(old) and not _stays(new) and not is_by_operator:
+            self._deleted.append((self.now, old))
+        self._forget(self._edits, self._generations, self._lost, self._deleted)
+
+    def _is_there_anew(self, one: Manifest) -> bool:
+        """Whether the operator has heard that a PodClique was deleted, as it has made another one of its name."""
+        there = self.find(CLIQUE, one["metadata"]["name"])
+        return there is not None and _uid(there) != _uid(one)
 
     def _forget(self, *notes: deque[Any]) -> None:
         """Drops what an operator has had the time to hear of."""
@@ -123,6 +134,10 @@ class Namespace:
 
 def _serves(one: Manifest | None) -> bool:
     return one is not None and one["kind"] == "Pod" and is_ready(one) and not is_terminating(one)
+
+
+def _stays(one: Manifest | None) -> TypeGuard[Manifest]:
+    return one is not None and one["kind"] == CLIQUE.kind and not is_terminating(one)
 
 
 def _uid(one: Manifest | None) -> str:

@@ -9,22 +9,22 @@ from applier.ref import Manifest
 from kube_objects.manifest import is_terminating
 from tests.invariants.cluster_state import ClusterState
 from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, label
-from tests.simulation.world import CLIQUE, GROUP, is_ready
+from tests.simulation.world import CLIQUE, GROUP, POD, is_ready
 
 
 def ready_pods(state: ClusterState, *others: Manifest, without: Collection[str] = ()) -> Counter[str]:
     """How many pods of each PodClique are ready and not on their way out; `others` count as if they were there, UIDs in `without` do not.
 
-    Those of a PodClique that is gone, or going, are on their way out, too.
+    Those of a PodClique that is gone, or going, are on their way out, too, unless it is among the `others`.
     """
-    staying = {one["metadata"]["uid"] for one in _cliques(state)}
-    pods = [one for one in [*state.pods(), *others] if owner(one) in staying]
+    staying = {one["metadata"]["uid"] for one in _cliques(state, others)}
+    pods = [one for one in [*state.pods(), *others] if owner(one) in staying and one["kind"] == POD.kind]
     return Counter(label(one, CLIQUE_LABEL) for one in pods if is_ready(one) and one["metadata"]["uid"] not in without)
 
 
-def available_members(state: ClusterState, ready: Counter[str]) -> Counter[str]:
+def available_members(state: ClusterState, ready: Counter[str], others: Collection[Manifest] = ()) -> Counter[str]:
     """How many replicas of each scaling group have all their PodCliques, and as many ready pods of each as it needs."""
-    of_groups = [one for one in _cliques(state) if label(one, GROUP_LABEL)]
+    of_groups = [one for one in _cliques(state, others) if label(one, GROUP_LABEL)]
     enough = Counter(
         (label(one, GROUP_LABEL), label(one, MEMBER_LABEL))
         for one in of_groups
@@ -49,7 +49,7 @@ def needs(state: ClusterState) -> dict[str, int]:
 def serving(state: ClusterState, *others: Manifest, without: Collection[str] = ()) -> dict[str, int]:
     """What each of them has."""
     ready = ready_pods(state, *others, without=without)
-    counts = ready + available_members(state, ready)
+    counts = ready + available_members(state, ready, others)
     return {name: counts[name] for name in needs(state)}
 
 
@@ -62,5 +62,5 @@ def _is_low(clique: Manifest) -> bool:
     return bool(clique["spec"]["replicas"] < clique["spec"]["minAvailable"])
 
 
-def _cliques(state: ClusterState) -> list[Manifest]:
-    return [one for one in state.all(CLIQUE) if not is_terminating(one)]
+def _cliques(state: ClusterState, others: Collection[Manifest] = ()) -> list[Manifest]:
+    return [one for one in state.all(CLIQUE) if not is_terminating(one)] + [one for one in others if one["kind"] == CLIQUE.kind]

@@ -177,6 +177,10 @@ class World:
         """No pods: operators are judged only while they are told of everything at once."""
         return []
 
+    def lately_deleted(self) -> list[Manifest]:
+        """No PodCliques, for the same reason."""
+        return []
+
     def is_lately_edited(self, _: Manifest) -> bool:
         """No object, for the same reason."""
         return False

@@ -28,6 +28,7 @@ from tests.applier.endurance.soak import Account, Sample, forget_what_was, sampl
 from tests.connecting import connect_to
 from tests.features.compiling import shipped_program
 from tests.invariants.check import check
+from tests.invariants.plane import keep
 from tests.simulation.shapes import Shapes, shapes_of
 
 from .account import account_of, token_of
@@ -236,7 +237,8 @@ async def soak(
     plane.clear_namespace(namespace)
     verdict = check(plane.audit_log, agent=AGENT, lag=LAG, only=namespace)  # others are looked at when the run ends
     account.judged = str(verdict)
-    account.wrong += verdict.faults
+    if verdict.faults:
+        account.wrong += [*verdict.faults, f"the audit log: {keep(plane.audit_log)}"]
     return account
 
 
