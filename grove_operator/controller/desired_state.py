@@ -9,15 +9,8 @@ from applier.ref import Manifest, Ref, uid_of
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import Key
 from grove_operator.controller.evaluator import Evaluator
-from grove_operator.controller.membership import (
-    TOPOLOGY_KINDS,
-    MemberIndex,
-    is_of_set,
-    is_orphaning,
-    is_owned_by,
-    replicas_of,
-    topology_members,
-)
+from grove_operator.controller.membership import TOPOLOGY_KINDS, MemberIndex, replicas_of, topology_members
+from grove_operator.controller.ownership import is_of_set, is_orphaning, is_owned_by
 from grove_operator.worker_thread import WorkerThread
 from kube_objects.manifest import is_terminating
 

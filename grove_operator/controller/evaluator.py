@@ -21,7 +21,8 @@ from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, Ste
 from grove_compiler.unknown import Unknown
 from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.controller.live_objects import LiveObjects
-from grove_operator.controller.membership import is_of_older_set, replicas_of
+from grove_operator.controller.membership import replicas_of
+from grove_operator.controller.ownership import is_of_older_set
 from grove_operator.controller.pending_condition import PendingTracker, pending_condition
 from grove_operator.controller.stalled_condition import (
     REFUSED,

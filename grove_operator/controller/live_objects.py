@@ -18,7 +18,7 @@ from grove_compiler.model.inputs.snapshot import ChangedNames
 from grove_compiler.step import Key
 from grove_compiler.unknown import Unknown
 from grove_operator.cluster.snapshot import DRIVER
-from grove_operator.controller.membership import PARTS, can_be_of_set, is_owned_by
+from grove_operator.controller.ownership import PARTS, can_be_of_set, is_owned_by
 
 T = TypeVar("T")
 

@@ -9,7 +9,8 @@ import pytest
 from applier.loop import View
 from applier.ref import Manifest, Ref
 from grove_compiler.step import Key
-from grove_operator.controller.membership import Keys, MemberIndex, is_of_set, key_of, state_of
+from grove_operator.controller.membership import Keys, MemberIndex, key_of, state_of
+from grove_operator.controller.ownership import is_of_set
 from tests.simulation.sets import NAME
 from tests.simulation.simulation import running
 from tests.simulation.world import SET as SETS
