@@ -63,16 +63,17 @@ def command(
         return attempt(lambda: of_a_snapshot(snapshot, recorded_context(config, rules, mnnvl_shape), namespace, output))
 
     async def work(session: Session) -> int:
+        from grove_cli.operator.first_contact import first_answer
         from grove_cli.operator.operate import operate
         from grove_operator.controller.operator import WORKERS
 
         # Errors in files are reported before the server is contacted, which may be unreachable.
         files = read_start_files(config, rules, may_be_empty=True)
-        shared = await live_context(files, session, mnnvl_shape)
         if once:
             from grove_cli.operator.once import of_a_cluster
 
-            return await of_a_cluster(session, shared, namespace, output)
+            return await of_a_cluster(session, await live_context(files, session, mnnvl_shape), namespace, output)
+        shared = await first_answer(lambda: live_context(files, session, mnnvl_shape))
         return await operate(session, files, shared, relay, namespace, workers or WORKERS)
 
     relay = Relay()

@@ -47,12 +47,16 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         from applier.cache import WatchCache
         from applier.stop import Stop, ended_by_signal
         from grove_cli.operator.admission import admission, wait_for_cache
+        from grove_cli.operator.first_contact import first_answer
         from grove_compiler.model.inputs.settings import Settings
         from grove_operator.controller.log import Log
         from grove_operator.controller.operator import served_shape, watched
 
+        async def settings() -> Settings:
+            return Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster))
+
         files = read_start_files(config, rules, may_be_empty=True)
-        shared = files.context(Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster)))
+        shared = files.context(await first_answer(settings))
         freeze_existing()
         log = Log(sys.stderr, shared.config.manifest)
         cache, stop = WatchCache(session.cluster, watched("", shared.settings)), Stop()
