@@ -214,7 +214,7 @@ def test_decisions_that_rest_on_each_other_are_reported() -> None:
 
 def test_a_decision_is_a_plain_function_without_anything_around_it() -> None:
     function: Any = loan_days()
-    assert (function.__name__, function.__code__.co_filename) == ("fn_loan_days", "<grove rules>")
+    assert (function.__name__, function.__code__.co_filename) == ("fn_loan_days", "<grove rule lending/days>")
 
 
 def test_a_vocabulary_without_decisions_has_none() -> None:

@@ -1,11 +1,11 @@
-"""Generates one Python function per rule, named after its position, in the form that its verb asks for.
+"""Generates one Python function per rule, in the form that its verb asks for.
 
 | verb | function | what it calls |
 |---|---|---|
 | default | `rule(roots…, object, item, parent) -> value or OMIT` | – |
-| validate | `rule(roots…, report)` | `report(rule, path, at, message, value, known, hint)` for each finding |
+| validate | `rule(roots…, report)` | `report(path, at, message, value, known, hint)` for each finding |
 | decide | `fn_<decision>(parameters…) -> value` | `failed(rule, error)` |
-| generate | `rule(roots…, emit)` | `emit(rule, object, loop, owner)` for each object |
+| generate | `rule(roots…, emit)` | `emit(object, loop, owner)` for each object |
 | condition, status, event, requeue, delete, wait | `rule(roots…, emit)` | `emit(result)` |
 
 Rules of the last two rows whose outermost loop runs over the slices of the input take `loop` besides, and go through `loop(items)`.
@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from grove_compiler.engine.codegen.module_codegen import INDEX, ModuleCodegen
+from grove_compiler.engine.codegen.function_codegen import FunctionCodegen
 from grove_compiler.engine.codegen.patch_codegen import PatchCodegen
 from grove_compiler.engine.codegen.rule_function import RuleFunction, Surroundings
 from grove_compiler.engine.expressions import model_types
@@ -40,17 +40,17 @@ class RuleCodegen:
         self.around = around
         self.counted = counted
 
-    def write(self, module: ModuleCodegen, rule: Rule, patches: Sequence[Rule]) -> None:
-        """Writes the function of a rule into a module, with the patches that apply to its results. Patches themselves write none."""
+    def write(self, writer: FunctionCodegen, rule: Rule, patches: Sequence[Rule]) -> None:
+        """Writes the function of a rule, with the patches that apply to its results. Patches themselves write none."""
         declared = {"default": self._default, "validate": self._validate, "decide": self._decide}
         runs: dict[str, Callable[[RuleFunction, Sequence[Rule]], None]] = {
             "generate": self._generate, "condition": self._condition, "status": self._status, "event": self._event,
             "requeue": self._requeue, "delete": self._delete, "wait": self._wait,
         }  # fmt: skip
         if rule.verb in declared:
-            declared[rule.verb](RuleFunction(self.around, module, rule))
+            declared[rule.verb](RuleFunction(self.around, writer, rule))
         elif rule.verb in runs:
-            function = RuleFunction(self.around, module, rule)
+            function = RuleFunction(self.around, writer, rule)
             function.enter_rule("emit")
             runs[rule.verb](function, patches)
             function.leave()
@@ -77,7 +77,7 @@ class RuleCodegen:
         parts = {key: function.text(key) for key in ("path", "at", "message")}
         parts |= {"value": function.bare("value"), "known": function.bare("known"), "hint": function.text("hint")}
         arguments = "".join(f"{python},{function.block.mark(rule.at(key))}" for key, python in parts.items())
-        block.add(f"report({INDEX}, {arguments})")
+        block.add(f"report({arguments})")
         function.leave()
 
     def _decide(self, function: RuleFunction) -> None:
@@ -104,7 +104,7 @@ class RuleCodegen:
             block.add(f"{guard}return {value}", at.below("value"))
         block.indent -= 1
         block.add("except FAILURES as error:")
-        block.add(f" failed({INDEX}, error)")
+        block.add(f" failed({rule.id!r}, error)")
         function.leave()
 
     # -- what runs -------------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class RuleCodegen:
         self._render(function, self._owned(rule, node) if node else None, patches)
         if rule.source.metered and not function.traced:
             block.add("o = identified(o)", rule.at("generate"))
-        block.add(f"emit({INDEX}, o, {function.positions}, {owner}{self._yields(function)})", rule.at("generate"))
+        block.add(f"emit(o, {function.positions}, {owner}{self._yields(function)})", rule.at("generate"))
 
     def _yields(self, function: RuleFunction) -> str:
         """Returns the Python of the argument that says whether an object yields fields; nothing for a rule whose objects are all alike."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from grove_compiler.engine.codegen.module_codegen import INDEX, ModuleCodegen
+from grove_compiler.engine.codegen.function_codegen import FunctionCodegen
 from grove_compiler.engine.codegen.statements import Block
 from grove_compiler.engine.codegen.template_codegen import TemplateCodegen
 from grove_compiler.engine.expressions import types
@@ -32,29 +32,35 @@ class FirstThatHolds(Expression):
 
 
 class Surroundings:
-    """Holds what the functions of all rules share: the words that rules may use, parts and constants."""
+    """Holds what the functions of all rules share: the words that rules may use, parts and constants, whose lists and maps are `shared`."""
 
-    def __init__(self, vocabulary: Vocabulary, module: ModuleCodegen, resolver: Resolver, constants: dict[str, Any], traced: bool) -> None:
+    def __init__(self, vocabulary: Vocabulary, resolver: Resolver, constants: dict[str, Any], traced: bool) -> None:
         self.vocabulary = vocabulary
         self.resolver = resolver
-        self.constants = {word: _constant(value, module) for word, value in constants.items()}
+        self.shared = FunctionCodegen()
+        self.constants = {word: self._constant(value) for word, value in constants.items()}
         self.traced = traced
         self.compilers = {metered: ExpressionCompiler(vocabulary, metered) for metered in (False, True)}
         self.parameters = ", ".join(variable(word) for word in vocabulary.root_names)
 
+    def _constant(self, value: Any) -> Code:
+        """Compiles a constant of the rules language."""
+        python = self.shared.constant(value) if isinstance(value, list | dict) else repr(value)
+        return Code(python, types.of_value(value), is_constant=True)
+
 
 class RuleFunction:
-    """Builds the function of one rule, from its head to its last line. Its name is `rule_<position>` unless it is a decision."""
+    """Builds the function of one rule, from its head to its last line."""
 
-    def __init__(self, around: Surroundings, module: ModuleCodegen, rule: Rule) -> None:
+    def __init__(self, around: Surroundings, writer: FunctionCodegen, rule: Rule) -> None:
         self.around = around
-        self.module = module
+        self.writer = writer
         self.compiler = around.compilers[rule.source.metered]
         self.rule = rule
         self.traced = around.traced and rule.verb != "decide"  # who asks for a decision is traced, so what it reads is known
         self.sliced = not around.traced and rule.is_sliced(around.vocabulary)
         self.templates = TemplateCodegen(around.compilers, self.traced, rule.id)
-        self.block = Block(module, indent=1)
+        self.block = Block(writer, indent=1)
         self.depth = 0
         update = rule.verb == "validate" and rule.list_of("validate") == ["update"]
         roots = around.vocabulary.in_scope(rule.about(around.vocabulary.subjects), update, rule.verb in RUN_TIME_VERBS)
@@ -90,20 +96,20 @@ class RuleFunction:
 
     def enter_rule(self, more: str, leave: str = "return") -> None:
         """Opens a function that takes the roots and then the parameters `more`, which depend on the verb."""
-        self.enter(f"rule_{INDEX}({self.around.parameters}, {more}{', loop' * self.sliced})", leave)
+        self.enter(f"rule({self.around.parameters}, {more}{', loop' * self.sliced})", leave)
 
     def leave(self) -> None:
-        """Writes the finished function into the module, with the names of lazy parts declared where their depth begins."""
-        self.module.add(0, self.head)
+        """Writes the finished function, with the names of lazy parts declared where their depth begins."""
+        self.writer.add(0, self.head)
         for line in self.block.lines:
             marker = line.strip(" ")
             if not marker.startswith(_LAZIES):
-                self.module.lines.append(line)
+                self.writer.lines.append(line)
                 continue
             names = [name for depth, name in self.block.lazies if depth == int(marker.removeprefix(_LAZIES))]
             if names:
-                self.module.lines.append(line[: len(line) - len(marker)] + " = ".join([*names, "None"]))
-        self.module.add(1, "return")
+                self.writer.lines.append(line[: len(line) - len(marker)] + " = ".join([*names, "None"]))
+        self.writer.add(1, "return")
 
     @property
     def positions(self) -> str:
@@ -132,7 +138,7 @@ class RuleFunction:
                 code = self._bound(expression)
                 name = Code(variable(word), code.type, self.depth, code.may_omit)
                 if word in self.scope.names and code.python != name.python:  # hides a name that outer parts still need
-                    name.python = self.module.fresh(f"{name.python}_")
+                    name.python = self.writer.fresh(f"{name.python}_")
                 if code.python != name.python:
                     self.block.add(f"{name.python} = {self.templates.named(word, code.python, expression)}", expression.at)
                     self.scope = self.scope.with_name(word, name)
@@ -210,9 +216,3 @@ def names_of_life(life: Life, rule: Rule) -> list[tuple[str, Expression]]:
         ("transition", FirstThatHolds(words, ("transitions",), at, words, cases)),
         ("next", Expression(life.next_state, ("transitions",), at, "the state after the transition")),
     ]
-
-
-def _constant(value: Any, module: ModuleCodegen) -> Code:
-    """Compiles a constant of the rules language; lists and maps are made once for the module."""
-    python = module.constant(value) if isinstance(value, list | dict) else repr(value)
-    return Code(python, types.of_value(value), is_constant=True)

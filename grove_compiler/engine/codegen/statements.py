@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
+from grove_compiler.engine.codegen.function_codegen import FunctionCodegen
 from grove_compiler.engine.codegen.trace_codegen import traced_condition, traced_items, traced_name
 from grove_compiler.engine.expressions import types
 from grove_compiler.engine.expressions.expression import ExpressionCompiler
@@ -27,7 +27,7 @@ class Block:
     `shape` is the variable that, in traced code, records what decides over the container being written; `None` is the whole object.
     """
 
-    writer: ModuleCodegen
+    writer: FunctionCodegen
     lines: list[str] = field(default_factory=list)
     lazies: list[tuple[int, str]] = field(default_factory=list)
     indent: int = 0

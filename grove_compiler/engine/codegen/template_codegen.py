@@ -1,6 +1,6 @@
 """Generates Python for templates: an expression that builds the value, after the statements that it needs.
 
-Parts that are the same for every object become constants of the module; parts that use only outer loop variables are built once
+Parts that are the same for every object become constants; parts that use only outer loop variables are built once
 for each value of those, when first needed. That is what lets thousands of objects share most of their manifests.
 """
 

@@ -10,8 +10,8 @@ from grove_compiler.engine.runtime.access import EvaluationError
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.record import record
 
-MODULE = "<grove rules>"
-"""The file name of generated code in tracebacks."""
+Position = tuple[str, int, str]
+"""File, line, and the path in the document."""
 
 FAILED = "rules/failed"
 """The code of the diagnostic about a rule that could not run."""
@@ -49,6 +49,11 @@ class RuleInfo:
         return not kind or kind in self.details["about"]
 
 
+def code_name(rule: str) -> str:
+    """Returns the file name of the code that the rule with this id became, in tracebacks."""
+    return f"<grove rule {rule}>"
+
+
 class RuleFailure(Exception):
     """Reports a rule that failed on this input, which is a mistake in the rule, not in the input. `diagnostic` names its place."""
 
@@ -59,10 +64,10 @@ class RuleFailure(Exception):
 
 @record
 class LinePlaces:
-    """Maps the lines of the generated module to their places in the rules.
+    """Maps the lines of generated functions to their places in the rules.
 
-    `data` is marshalled: for each line the number of its place or -1, and the places as file, line and path. Only what failed asks for
-    them, and 10,000 values more to make would take each start half a millisecond.
+    `data` is marshalled: by the name of a function's code, for each line the number of its place or -1, and the places as file, line and
+    path. Only what failed asks for them, and 10,000 values more to make would take each start half a millisecond.
     """
 
     rules: Sequence[RuleInfo]
@@ -82,14 +87,14 @@ class LinePlaces:
         is_own = rule.file == file and (patch is None or patch.line < rule.line <= line)
         return repr(rule.id) if patch is None or is_own else f"{patch.id!r}, for an object of {rule.id!r},"
 
-    def _place(self, error: BaseException, rule: RuleInfo) -> tuple[str, int, str]:
+    def _place(self, error: BaseException, rule: RuleInfo) -> Position:
         """Finds the place in the rules that the deepest line of generated code came from."""
-        lines, places = marshal.loads(self.data)
-        place: tuple[str, int, str] = (rule.file, rule.line, "")
+        tables = marshal.loads(self.data)
+        place: Position = (rule.file, rule.line, "")
         trace = error.__traceback__
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename == MODULE:
-                index = lines[trace.tb_lineno - 1] if trace.tb_lineno <= len(lines) else -1
-                place = places[index] if index >= 0 else place
+            lines, places = tables.get(trace.tb_frame.f_code.co_filename, ((), ()))
+            index = lines[trace.tb_lineno - 1] if trace.tb_lineno <= len(lines) else -1
+            place = places[index] if index >= 0 else place
             trace = trace.tb_next
         return place

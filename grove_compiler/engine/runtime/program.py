@@ -67,7 +67,7 @@ class Program:
         self._budget, self._vocabulary = budget or CostBudget(), vocabulary
         self._chosen: dict[tuple[str, str, str, str, bool], Sequence[tuple[RuleInfo, Callable[..., Any], bool]]] = {}
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
-        exec(compiled.code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
+        self._functions = compiled.functions(self._namespace)  # our own code: see `Compiled.load` on whose bytes are trusted
         names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
         self.user_rendered = frozenset(rule.id for rule in self.rules if "written" in rule.details)
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in names})
@@ -152,8 +152,7 @@ class Program:
         findings: list[Diagnostic] = []
         left = dict.fromkeys(SEVERITIES, MAX_FINDINGS)
 
-        def report(index: int, path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
-            rule = self.rules[index]
+        def report(path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
             severity: Severity = rule.details["severity"]
             left[severity] -= 1
             if left[severity] < 0:
@@ -271,7 +270,8 @@ class Program:
         return cached
 
     def _function(self, index: int) -> Callable[..., Any]:
-        function: Callable[..., Any] = self._namespace[f"rule_{index}"]
+        function = self._functions[index]
+        assert function is not None  # only patches have none
         return function
 
     def _arguments(self, scope: Scope) -> list[Any]:
@@ -285,9 +285,9 @@ class Program:
         except FAILURES as error:
             raise self._places.failure(error, rule) from error
 
-    def _failed(self, index: int, error: Exception) -> NoReturn:
+    def _failed(self, decision: str, error: Exception) -> NoReturn:
         """Raises the failure of a decision with the decision's own position, not that of the calling rule."""
-        raise self._places.failure(error, self.rules[index]) from error
+        raise self._places.failure(error, next(rule for rule in self.rules if rule.id == decision)) from error
 
 
 def _each(items: Items) -> Iterator[tuple[int, Any]]:
@@ -305,7 +305,7 @@ def _collector(rule: RuleInfo, nodes: list[Node], limit: int, position: tuple[in
     yielding, keeping, rule_id = rule.details["policy"], rule.details["keeping"], rule.id
     append = nodes.append
 
-    def emit(_: int, manifest: Manifest, loop: tuple[int, ...], owner: ObjectRef | None, yields: bool = True) -> None:
+    def emit(manifest: Manifest, loop: tuple[int, ...], owner: ObjectRef | None, yields: bool = True) -> None:
         if len(nodes) >= limit:
             raise TooManyObjects(limit)
         metadata = manifest["metadata"]

@@ -142,7 +142,7 @@ class Tracer:
             "tracked_result": lambda result: traced.tracked_result(result, self.recorder),
         }  # fmt: skip
         self._begin(None)
-        exec(compiled.code, self._namespace)
+        self._functions = compiled.functions(self._namespace)
         decisions = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in decisions})
 
@@ -188,9 +188,11 @@ class Tracer:
         index = next(number for number, info in enumerate(self.rules) if info.id == rule)
         self._loops = self.rules[index].loops
         arguments = [self.model.track(scope.get(word), {}) for word in self.roots]
-        return self._namespace[f"rule_{index}"](*arguments, *rest)
+        function = self._functions[index]
+        assert function is not None  # only patches have none
+        return function(*arguments, *rest)
 
-    def _emit(self, _: int, manifest: Any, loop: tuple[int, ...], __: Any, ___: Any = True) -> None:
+    def _emit(self, manifest: Any, loop: tuple[int, ...], _: Any, __: Any = True) -> None:
         if loop == self._position:
             raise _Emitted(manifest)
 
