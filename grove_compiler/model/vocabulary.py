@@ -17,7 +17,7 @@ from grove_compiler.model.checks import (
     startup_order,
     update,
 )
-from grove_compiler.model.decisions import declared
+from grove_compiler.model.decisions import decisions_of
 from grove_compiler.model.expanded import (
     claims,
     clique_roll,
@@ -85,7 +85,7 @@ def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return {function.__name__: function for function in sorted(functions, key=lambda function: function.__name__)}
 
 
-DECISIONS = declared(
+DECISIONS = decisions_of(
     AdmittedCliqueDecisions, AdmittedGangDecisions, AnnotationDecisions, CheckDecisions, CheckedGangDecisions, DeviceDecisions,
     PeerDecisions, ReadinessDecisions, UpdateDecisions, claims.ClaimDecisions, context.SetDecisions, domains.DomainDecisions,
     gang.GangDecisions, gates.GateDecisions, pods.PodDecisions, topology.TopologyDecisions,

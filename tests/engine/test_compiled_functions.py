@@ -10,9 +10,10 @@ import pytest
 from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.codegen import generated_rules
+from grove_compiler.engine.codegen.block import Block
 from grove_compiler.engine.codegen.build import compile_rules
-from grove_compiler.engine.codegen.function_codegen import FunctionCodegen
 from grove_compiler.engine.language.load import load
+from grove_compiler.engine.language.place import RuleFile, SourceLocation
 from grove_compiler.engine.sources import RuleSource
 
 OWN = "rule: mine/a\ndoc: D.\nvalidate: create\nforEach: {clique: set.cliques}\nassert: clique.name == 'a'\npath: clique.path\nmessage: m\n"
@@ -42,14 +43,27 @@ def test_rules_that_a_user_adds_change_nothing_about_the_functions_of_the_others
 
 
 def test_a_function_that_is_too_deep_for_python_is_none() -> None:
-    loops = FunctionCodegen(["def rule(x):", *(f"{' ' * depth}for i{depth} in x:" for depth in range(1, 30)), f"{' ' * 30}pass"])
+    loops = Block(["def rule(x):", *(f"{' ' * depth}for i{depth} in x:" for depth in range(1, 30)), f"{' ' * 30}pass"])
     assert loops.compiled("too/deep") is None
 
 
 def test_lines_without_a_place_have_that_of_the_line_before() -> None:
-    writer = FunctionCodegen()
-    first, second = (writer.mark(("a.yaml", line, "")) for line in (3, 4))
-    writer.lines += ["def rule(x):", f" y = (x +{first}1)", f" return y{second}", " return"]
-    function = writer.compiled("a/b")
+    block, file = Block(), RuleFile("a.yaml", None, lambda *_: None)
+    first, second = (SourceLocation(file, (key,)) for key in ("let", "value"))
+    block.open("def rule(x):")
+    block.add(f"y = (x +{block.mark(first)}1)")
+    block.add("return y", second)
+    function = block.compiled("a/b")
     assert function is not None
-    assert (function.lines, function.places) == ((-1, 0, 0, 1, 1), (("a.yaml", 3, ""), ("a.yaml", 4, "")))
+    assert (function.lines, function.places) == ((-1, 0, 0, 1, 1), (("a.yaml", 1, "let"), ("a.yaml", 1, "value")))
+
+
+def test_lazy_parts_are_declared_where_their_level_begins() -> None:
+    block = Block()
+    block.open("def rule(x):")
+    block.begin_level(0)
+    block.open("for i in x:")
+    block.begin_level(1)
+    names = [block.lazy(depth) for depth in (1, 0, 1)]
+    assert names == ["h1", "h2", "h3"]
+    assert block.source() == "def rule(x):\n h2 = None\n for i in x:\n  h1 = h3 = None\n return"

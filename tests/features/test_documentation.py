@@ -12,7 +12,7 @@ from grove_cli.entry import run
 from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.codegen import generated_rules
-from grove_compiler.engine.codegen.function_codegen import CompiledFunction, FunctionCodegen
+from grove_compiler.engine.codegen.block import Block, CompiledFunction
 
 from .compiling import compile_folder, shipped_program
 
@@ -90,12 +90,12 @@ def test_the_rule_that_the_architecture_shows_is_one_of_ours() -> None:
 def test_the_code_that_the_architecture_shows_is_what_becomes_of_that_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     functions = []
 
-    def compiled(writer: FunctionCodegen, rule: str) -> CompiledFunction | None:
-        functions.append("\n".join(writer.lines))
-        return original(writer, rule)
+    def compiled(block: Block, rule: str) -> CompiledFunction | None:
+        functions.append(block.source())
+        return original(block, rule)
 
-    original = FunctionCodegen.compiled
-    monkeypatch.setattr(FunctionCodegen, "compiled", compiled)
+    original = Block.compiled
+    monkeypatch.setattr(Block, "compiled", compiled)
     monkeypatch.setattr(generated_rules, "_compiled", {})
     read_rulebook().build(VOCABULARY)
     [made] = [text for text in functions if "'pcs-headless-service'" in text]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grove_compiler.engine.codegen.function_codegen import CompiledFunction, FunctionCodegen
+from grove_compiler.engine.codegen.block import CompiledFunction
 from grove_compiler.engine.codegen.rule_codegen import RuleCodegen
 from grove_compiler.engine.codegen.rule_function import Surroundings
 from grove_compiler.engine.language.place import RuleFile
@@ -49,11 +49,11 @@ class GeneratedRules:
         return function
 
     def _compile(self, rule: Rule, patches: Sequence[Rule]) -> CompiledFunction | None:
-        writer, problems = FunctionCodegen(), len(self._rule_set.problems)
-        self._codegen.write(writer, rule, patches)
+        problems = len(self._rule_set.problems)
+        block = self._codegen.write(rule, patches)
         if rule.source.broken or len(self._rule_set.problems) > problems:
             return None
-        function = writer.compiled(rule.id)
+        function = block.compiled(rule.id)
         if function is None:
             rule.source.fail((), f"the rule {rule.id!r}, with its template and patches, is nested too deeply: at most 20 loops, 90 levels")
         return function

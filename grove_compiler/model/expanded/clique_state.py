@@ -49,9 +49,8 @@ def pod_counts(clique: Clique) -> PodCounts:
         counts.updated += pod.has_current_template
         if pod.node_name:
             counts.scheduled += 1
-            holds = not (pod.has_crashed or pod.is_unhealthy)
-            counts.holding += holds
-            counts.holding_older += holds and not pod.has_current_template
+            counts.holding += pod.holds
+            counts.holding_older += pod.holds and not pod.has_current_template
     if clique.set.is_training:
         succeeded = len(clique_attempt(clique).succeeded)
         counts.all += succeeded

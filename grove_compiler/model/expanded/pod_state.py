@@ -52,9 +52,7 @@ def scheduler_has_reported(pod: LivePod) -> bool:
 
 def stuck_containers(pod: LivePod) -> list[StuckContainer]:
     """Returns the containers of a pod that do not get to run, init containers first, without those that are just being created."""
-    status = status_of(pod.manifest)
-    statuses = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
-    return [stuck for container in statuses if (stuck := _stuck(container)) is not None]
+    return [stuck for container in pod.container_statuses if (stuck := _stuck(container)) is not None]
 
 
 def waits_in_order(pod: LivePod) -> bool:

@@ -8,10 +8,10 @@ from typing import Any
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.spec.sharing import CLAIM_API_VERSION
 from grove_compiler.record import record
 from grove_compiler.unknown import Unknown
 
-RESOURCE_API = "resource.k8s.io/v1"
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 """The prefix of the extended resource through which a pod requests devices of a class by the class's name (KEP-5004)."""
 
@@ -82,7 +82,7 @@ def classes_behind(snapshot: Snapshot, resources: list[str]) -> list[str]:
 def _device_classes(snapshot: Snapshot) -> list[Manifest]:
     """Returns the DeviceClasses of the cluster; empty while they are not synced."""
     try:
-        return snapshot.of_kind(RESOURCE_API, "DeviceClass")
+        return snapshot.of_kind(CLAIM_API_VERSION, "DeviceClass")
     except Unknown:
         return []
 
@@ -108,7 +108,7 @@ def _claim_spec(kind: str, name: str, namespace: str, snapshot: Snapshot) -> tup
     if not kind:
         return {}, "it refers to neither a ResourceClaim nor a ResourceClaimTemplate"
     try:
-        manifest = snapshot.get(RESOURCE_API, kind, namespace, name)
+        manifest = snapshot.get(CLAIM_API_VERSION, kind, namespace, name)
     except Unknown as error:
         return {}, f"the {kind} {name} cannot be read yet ({error})"
     if manifest is None:

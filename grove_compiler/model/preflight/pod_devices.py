@@ -32,7 +32,9 @@ class PodWithDevices:
     snapshot: Snapshot
     decisions: DecisionRules
 
-    spec = declared(dict, "spec")
+    spec = declared(Manifest, "spec")
+    labels = declared(dict[str, str], "metadata.labels")
+    annotations = declared(dict[str, str], "metadata.annotations")
 
     @lazy
     def containers(self) -> list[Container]:

@@ -15,7 +15,7 @@ from grove_compiler.model.declared import declared, optional
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.mnnvl import Mnnvl
 from grove_compiler.model.spec.placement import Placement
-from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, claim_templates_in, sharing_in
+from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, sharing_in
 from grove_compiler.model.spec.structs import Struct, structs_in
 from grove_compiler.model.spec.templates import (
     CliqueTemplate,
@@ -145,7 +145,8 @@ class PodCliqueSet:
 
     @lazy
     def claim_templates(self) -> list[ClaimTemplate]:
-        return claim_templates_in(self.template, "spec.template")
+        entries = self.template.get("resourceClaimTemplates") or []
+        return [ClaimTemplate(entry, index, f"spec.template.resourceClaimTemplates[{index}]") for index, entry in enumerate(entries)]
 
     @lazy
     def claim_templates_by_name(self) -> dict[str, ClaimTemplate]:

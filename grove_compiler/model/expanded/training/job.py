@@ -18,7 +18,6 @@ from grove_compiler.model.expanded.attempts.attempt import (
     deciding_cliques,
     has_ended,
     is_done,
-    recorded_attempt,
     recorded_job,
     replica_attempt,
     start_of,
@@ -203,7 +202,7 @@ class Job:
         return [
             ReplicaFailure(self, attempt, *report)
             for attempt in self.attempts
-            if not is_done(attempt.replica) and (report := _first_failure(attempt))
+            if not is_done(attempt.replica) and (report := attempt.first_failure)
         ]
 
     @lazy
@@ -266,9 +265,3 @@ def backing_off(pcs: ExpandedSet, now: float) -> frozenset[int]:
         return frozenset()
     latest = now + longest_wait(pcs) + CLOCK_SKEW
     return frozenset(entry["index"] for entry in entries if (until := time(entry["backoffUntil"])) is not None and now < until <= latest)
-
-
-def _first_failure(attempt: ReplicaAttempt) -> tuple[str, Manifest] | None:
-    reports = ((clique.name, recorded_attempt(clique).get("failure")) for clique in attempt.replica.all_cliques)
-    failed = [(name, report) for name, report in reports if report]
-    return min(failed, key=lambda entry: (str(entry[1].get("time") or ""), not entry[1].get("disruption"), entry[0]), default=None)
