@@ -65,18 +65,14 @@ class ReplicaFailure:
     def in_a_row(self) -> int:
         """How many consecutive attempts of the replica have failed, this one included. An attempt longer than `longest_wait` resets it."""
         start, end = start_of(self.attempt), time(self.report.get("time") or None)
-        is_long = start is not None and end is not None and end - start > self.job.longest_wait
+        is_long = start is not None and end is not None and end - start > longest_wait(self.job.set)
         return 1 if is_long else (self.attempt.entry.get("failuresInARow") or 0) + 1
-
-    @lazy
-    def doublings(self) -> int:
-        """How often the first wait has doubled, at most 30 times."""
-        return min(self.in_a_row - 1, 30)
 
     @lazy
     def wait(self) -> float:
         """For how many seconds the replica waits before its next attempt: the back-off doubles with each failure, up to its maximum."""
-        return min(self.job.first_wait * 2**self.doublings, self.job.longest_wait) if self.job.backs_off else 0.0
+        doublings = min(self.in_a_row - 1, 30)
+        return min(self.job.first_wait * 2**doublings, longest_wait(self.job.set)) if self.job.backs_off else 0.0
 
     @lazy
     def is_counted(self) -> bool:
@@ -186,11 +182,6 @@ class Job:
     def first_wait(self) -> float:
         """The wait after a first failure, in seconds."""
         return seconds((self._backoff or {}).get("initial") or "0")
-
-    @lazy
-    def longest_wait(self) -> float:
-        """The longest wait, in seconds."""
-        return longest_wait(self.set)
 
     @lazy
     def _backoff(self) -> Manifest | None:
