@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from grove_compiler.engine.runtime import access
@@ -143,8 +142,7 @@ class Tracer:
         }  # fmt: skip
         self._begin(None)
         self._functions = compiled.functions(self._namespace)
-        decisions = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
-        self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in decisions})
+        self.decisions = compiled.decisions(self._namespace)
 
     def trace(self, node: Node, scope: Mapping[str, Any], position: int = 0, roots: Mapping[str, tuple[Input, ...]] | None = None) -> Trace:
         """Returns how a node came about. `position` is how many loop positions the caller had put in front.

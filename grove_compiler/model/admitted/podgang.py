@@ -82,11 +82,6 @@ class AdmittedPodGang:
         belongs = self.decisions.of(AdmittedGangDecisions).belongs_to_gang
         return [resource for resource in candidates if belongs(resource, self)] if self.place.set_name else []
 
-    @lazy
-    def strays(self) -> list[DomainResource]:
-        """Those of its `resources` that it does not own yet."""
-        return [resource for resource in self.resources if resource.owner_uid != self.uid]
-
 
 class AdmittedGangDecisions(Protocol):
     @staticmethod

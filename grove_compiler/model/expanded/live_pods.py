@@ -36,7 +36,7 @@ class LivePod:
     node_name = declared(str, "spec.nodeName", "Empty until it is scheduled.")
     _hostname = declared(str, "spec.hostname")
     _gates = declared(list[Manifest], "spec.schedulingGates")
-    _claims = declared(list[Manifest], "spec.resourceClaims")
+    claims = declared(list[Manifest], "spec.resourceClaims", "Those with a `resourceClaimTemplateName` are made for it alone.")
     _phase = declared(str, "status.phase")
     reason = declared(str, "status.reason", "Why it has failed, such as Evicted or OutOfcpu; empty where a container did.")
     _conditions = declared(list[Manifest], "status.conditions")
@@ -141,11 +141,6 @@ class LivePod:
     def is_gated(self) -> bool:
         """Whether it has Grove's scheduling gate."""
         return any(gate.get("name") == SCHEDULING_GATE for gate in self._gates)
-
-    @lazy
-    def has_claims_of_its_own(self) -> bool:
-        """Whether Kubernetes creates claims for it, from templates."""
-        return any(claim.get("resourceClaimTemplateName") for claim in self._claims)
 
 
 def _is_index(text: str) -> bool:

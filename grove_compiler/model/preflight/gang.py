@@ -65,12 +65,8 @@ class GangReference:
     @lazy
     def manifest(self) -> Manifest:
         """The object that represents it; empty if there is none, or while it is not synced."""
-        if not self.object.name:
-            return {}
-        try:
-            return self._pod.snapshot.get(self.object.api_version, self.object.kind, self.object.namespace, self.object.name) or {}
-        except Unknown:
-            return {}
+        of = self.object
+        return (self._pod.snapshot.find(of.api_version, of.kind, of.namespace, of.name) if of.name else None) or {}
 
     @lazy
     def size(self) -> int:
@@ -110,10 +106,7 @@ class GangReference:
         return sum(self._pods_of(group) for group in groups)
 
     def _pods_of(self, group: Manifest) -> int:
-        try:
-            clique = self._pod.snapshot.get("grove.io/v1alpha1", "PodClique", self.namespace, group.get("name") or "")
-        except Unknown:
-            clique = None
+        clique = self._pod.snapshot.find("grove.io/v1alpha1", "PodClique", self.namespace, group.get("name") or "")
         spec = (clique or {}).get("spec") or {}
         if clique is None or not spec.get("podSpec"):
             return group.get("minReplicas") or 0

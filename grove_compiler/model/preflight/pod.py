@@ -13,7 +13,6 @@ from grove_compiler.model.preflight.placement import instance_type
 from grove_compiler.model.preflight.pod_devices import PodWithDevices
 from grove_compiler.model.preflight.values import Preflight, PreflightCheck, matches_any
 from grove_compiler.record import record
-from grove_compiler.unknown import Unknown
 from kube_objects.label_selector import selects
 
 SELECTION = "nvsentinel.nvidia.com/preflight-checks"
@@ -171,10 +170,7 @@ class CheckedPod(PodWithDevices):
     @lazy
     def namespace_labels(self) -> dict[str, str] | None:
         """The labels of its namespace; none if the namespace is unknown."""
-        try:
-            namespace = self.snapshot.get("v1", "Namespace", "", self.namespace)
-        except Unknown:
-            return None
+        namespace = self.snapshot.find("v1", "Namespace", "", self.namespace)
         return (namespace.get("metadata") or {}).get("labels") or {} if namespace is not None else None
 
     @property

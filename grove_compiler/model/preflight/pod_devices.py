@@ -101,11 +101,6 @@ class PodWithDevices:
         return bool(self.gpus or self.gpu_claims)
 
     @lazy
-    def has_network(self) -> bool:
-        """Whether it requests network devices, as extended resources or through claims."""
-        return bool(self.network_devices or self.network_claims)
-
-    @lazy
     def is_guaranteed(self) -> bool:
         """Whether its containers give it the QoS class Guaranteed; false with pod-level resources, which decide instead of them."""
         return not self.spec.get("resources") and bool(self.containers) and all(container.is_guaranteed for container in self.containers)

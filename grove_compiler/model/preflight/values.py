@@ -73,6 +73,7 @@ class Preflight:
     env_patterns = declared(list[str], "ncclEnvPatterns")
     mount_patterns = declared(list[str], "volumeMountPatterns")
     instance_type_label = declared(str, "ncclTopology.instanceTypeLabel")
+    enable_fallback = optional(bool, "ncclTopology.enableFallback", "False where NCCL may not detect the topology of an unknown machine.")
     topology_files = declared(dict[str, str], "ncclTopology.instanceTypeMapping")
     shared_memory = declared(str, "sharedMemory", "Empty for the container runtime's default.")
     namespaces = declared(list[str], "namespaces")
@@ -106,11 +107,6 @@ class Preflight:
     def allreduce_threshold(self) -> float:
         """`nccl.allreduceThresholdGBps`, in GB/s."""
         return float((self.manifest.get("nccl") or {}).get("allreduceThresholdGBps") or 0)
-
-    @property
-    def allows_unknown_machines(self) -> bool:
-        """Whether NCCL may detect the topology of an instance type that is not in the mapping."""
-        return (self.manifest.get("ncclTopology") or {}).get("enableFallback") is not False
 
     @property
     def token_source(self) -> Manifest:

@@ -133,11 +133,6 @@ class Job:
         return bool(self.attempts) and all(clique_attempt(clique).has_succeeded for clique in cliques)
 
     @lazy
-    def has_to_fail(self) -> bool:
-        """Whether a failure has the action Fail, so that the set is not restarted."""
-        return any(failure.action == "Fail" for failure in self.failures)
-
-    @lazy
     def started(self) -> float | None:
         """When its first replica first ran; none before."""
         recorded = time(self.old.get("startTime") or None)

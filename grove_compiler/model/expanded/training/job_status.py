@@ -35,11 +35,6 @@ class JobStatus:
         return "Running" if any(replica["phase"] != "Pending" for replica in self.replicas) else "Pending"
 
     @lazy
-    def start_time(self) -> str:
-        """When it first ran; empty before."""
-        return "" if self.job.started is None else timestamp(self.job.started)
-
-    @lazy
     def completion_time(self) -> str:
         """When it ended; empty before."""
         recorded: str = self.job.old.get("completionTime") or "" if self.job.recorded_outcome else ""
@@ -71,11 +66,6 @@ class JobStatus:
     def interruption(self) -> str:
         """Why all running attempts end now without a failure: Suspended or Restarted; empty where they continue."""
         return "Suspended" if self.is_suspended_now else "Restarted" if self.is_restarted_now else ""
-
-    @lazy
-    def suspend_time(self) -> str:
-        """When its suspension began; empty while it is not suspended."""
-        return timestamp(self.now if self.job.suspended is None else self.job.suspended) if self.is_suspended else ""
 
     @lazy
     def suspended_seconds(self) -> int:
