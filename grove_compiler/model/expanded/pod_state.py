@@ -5,7 +5,6 @@ from __future__ import annotations
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_of, status_of
 from grove_compiler.model.expanded.live_pods import SCHEDULING_GATE, LivePod
-from grove_compiler.model.inputs.check_run import PREFIX
 from grove_compiler.record import record
 
 ON_THE_WAY = ("", "PodInitializing", "ContainerCreating")
@@ -21,11 +20,6 @@ class StuckContainer:
     reason: str
     message: str
     restarts: int
-
-    @property
-    def is_check(self) -> bool:
-        """Whether it is a preflight check, for which more is known."""
-        return self.name.startswith(PREFIX)
 
 
 def pod_condition(pod: LivePod, condition_type: str) -> Manifest:

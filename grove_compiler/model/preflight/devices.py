@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import lazy
@@ -124,10 +121,5 @@ def _request(request: Manifest) -> DeviceRequest:
 
 
 def _device(device: Manifest) -> Device:
-    selectors = "\n".join(_expressions(device.get("selectors")))
-    return Device(str(device.get("deviceClassName") or ""), selectors, device.get("adminAccess") is True)
-
-
-def _expressions(selectors: Any) -> Iterator[str]:
-    for selector in selectors or []:
-        yield str((selector.get("cel") or {}).get("expression") or "")
+    selectors = (str((selector.get("cel") or {}).get("expression") or "") for selector in device.get("selectors") or [])
+    return Device(str(device.get("deviceClassName") or ""), "\n".join(selectors), device.get("adminAccess") is True)

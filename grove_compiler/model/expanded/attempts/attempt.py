@@ -176,11 +176,7 @@ def is_done(replica: Replica) -> bool:
     if replica_attempt(replica).has_succeeded:
         return True
     cliques = deciding_cliques(replica)
-    return bool(cliques) and all(_has_succeeded(clique) for clique in cliques)
-
-
-def _has_succeeded(clique: Clique) -> bool:
-    return is_true_in(recorded_attempt(clique), "Succeeded")
+    return bool(cliques) and all(is_true_in(recorded_attempt(clique), "Succeeded") for clique in cliques)
 
 
 def _starting_together(replica: Replica) -> list[Clique]:

@@ -143,7 +143,7 @@ class Job:
     @lazy
     def deadline(self) -> float | None:
         """When `maxRuntime` is over, restarts included; none before its start, without a limit, and while it is suspended."""
-        if self.started is None or self.set.max_runtime is None or self.is_suspended:
+        if self.started is None or self.set.max_runtime is None or self.suspended is not None:
             return None
         return self.started + seconds(self.set.max_runtime) + self.suspended_seconds
 
@@ -157,11 +157,6 @@ class Job:
     def suspended(self) -> float | None:
         """Since when it is suspended, by its status; none while it is not."""
         return time(self.old.get("suspendTime") or None)
-
-    @lazy
-    def is_suspended(self) -> bool:
-        """Whether its status records that it is suspended."""
-        return self.suspended is not None
 
     @lazy
     def suspended_seconds(self) -> float:

@@ -48,7 +48,7 @@ class JobStatus:
     @lazy
     def is_suspended_now(self) -> bool:
         """Whether the suspension begins now. A set that was created suspended has no pods to delete, so nothing begins."""
-        return self.is_suspended and not self.job.is_suspended and (self.job.set.metadata.get("generation") or 0) > 1
+        return self.is_suspended and self.job.suspended is None and (self.job.set.metadata.get("generation") or 0) > 1
 
     @lazy
     def restarted_at(self) -> str:
@@ -59,7 +59,7 @@ class JobStatus:
     @lazy
     def is_restarted_now(self) -> bool:
         """Whether a restart was requested and begins now. A workload that has not begun, or is suspended, has no attempts to end."""
-        has_begun = bool(self.job.old.get("phase")) and not self.is_suspended and not self.job.is_suspended
+        has_begun = bool(self.job.old.get("phase")) and not self.is_suspended and self.job.suspended is None
         return has_begun and self.restarted_at != (self.job.old.get("restartedAt") or "")
 
     @lazy
