@@ -48,8 +48,9 @@ def pod_counts(clique: Clique) -> PodCounts:
         counts.updated += pod.has_current_template
         if pod.node_name:
             counts.scheduled += 1
-            counts.holding += pod.holds
-            counts.holding_older += pod.holds and not pod.has_current_template
+            holds = pod.holds
+            counts.holding += holds
+            counts.holding_older += holds and not pod.has_current_template
     if clique.set.is_training:
         succeeded = len(clique_attempt(clique).succeeded)
         counts.all += succeeded
