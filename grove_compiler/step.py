@@ -22,7 +22,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known
-from grove_compiler.model.checks.scale_target import live_foreign_autoscalers
+from grove_compiler.model.checks.scale_target import foreign_autoscalers
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
 from grove_compiler.model.expanded.expansion import Expansion
@@ -181,7 +181,7 @@ def _validation_findings(subject: Subject, generation: Generation, topologies: K
     Rules that read anything else of the cluster only warn. They are not run: a warning holds nothing, and nor may what it would read.
     """
     pcs: ExpandedSet = subject.scope["set"]
-    autoscalers = live_foreign_autoscalers(pcs) if pcs.is_training else []
+    autoscalers = foreign_autoscalers(pcs) if pcs.is_training else []
     manifests = [topology.manifest for topology, _ in topologies if not topology.is_replaced]
     if generation.findings is None or (generation.topologies, generation.autoscalers) != (manifests, autoscalers):
         generation.findings = validate(subject, context.program, context.settings, errors_only=True)

@@ -28,7 +28,7 @@ class DecisionRules:
         return rules
 
 
-def declared(*protocols: type) -> dict[str, Callable[..., Any]]:
+def decisions_of(*protocols: type) -> dict[str, Callable[..., Any]]:
     """Returns the static methods of protocols by name: what there is to decide."""
     members = {name: member for protocol in protocols for name, member in vars(protocol).items() if not name.startswith("_")}
     return {name: member.__func__ for name, member in sorted(members.items()) if isinstance(member, staticmethod)}

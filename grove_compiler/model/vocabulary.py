@@ -17,7 +17,7 @@ from grove_compiler.model.checks import (
     startup_order,
     update,
 )
-from grove_compiler.model.decisions import declared
+from grove_compiler.model.decisions import decisions_of
 from grove_compiler.model.expanded import (
     claims,
     clique_roll,
@@ -85,31 +85,11 @@ def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return {function.__name__: function for function in sorted(functions, key=lambda function: function.__name__)}
 
 
-DECISIONS = declared(
+DECISIONS = decisions_of(
     AdmittedCliqueDecisions, AdmittedGangDecisions, AnnotationDecisions, CheckDecisions, CheckedGangDecisions, DeviceDecisions,
     PeerDecisions, ReadinessDecisions, UpdateDecisions, claims.ClaimDecisions, context.SetDecisions, domains.DomainDecisions,
     gang.GangDecisions, gates.GateDecisions, pods.PodDecisions, topology.TopologyDecisions,
 )  # fmt: skip
-
-_OF_JOB = "the transitions of the life training/job have its place"
-_OF_TERMINATION = "the transition Restarted of the lives termination/replica and termination/scaling-group-replica has its place"
-_FIXED = "it is not a rule's to decide; replace the life that deletes or records"
-FORMER_DECISIONS = {
-    "check_back_off": _FIXED,
-    "failure_is_counted": _OF_JOB,
-    "failure_stands_alone": _FIXED,
-    "gang_is_initialized": "the life gates/gang has its place (decide: gang_state, which is Forming or Initialized)",
-    "gate_is_lifted": "the life gates/pod has its place (decide: gate_state, which is Gated or Released)",
-    "is_breached": _FIXED,
-    "job_outcome": _OF_JOB,
-    "may_replace_next": "the lives update/podclique and update/scaling-group have its place",
-    "member_is_terminated": _OF_TERMINATION,
-    "replica_is_terminated": _OF_TERMINATION,
-    "restart_wait": _OF_JOB,
-    "status_is_deferred": _FIXED,
-    "update_order": "the life update/set has its place",
-}
-"""Decisions of earlier releases, with what has their place."""
 
 _MODEL_FUNCTIONS = _by_name(
     attempt.attempt_pods, attempt.has_ended, attempt.replica_attempt, claims.awaited_claim_templates,
@@ -119,7 +99,7 @@ _MODEL_FUNCTIONS = _by_name(
     clique_failure.requeue_time, clique_roll.clique_roll, clique_state.clique_is_breached, clique_state.group_is_up_to_date,
     clique_state.group_lacks_newer_pods_alone, clique_state.is_short, clique_state.is_up_to_date, clique_state.lacks_newer_pods_alone,
     clique_state.lifts_gates, clique_state.pod_counts, clique_state.replica_counts, clique_state.scaled_in, clique_state.serves_with_fewer,
-    clique_state.short_cliques, clique_state.waiting_gangs, context.priority_classes, context.scheduler_uses,
+    clique_state.waiting_gangs, context.priority_classes, context.scheduler_uses,
     deferred_statuses.first_start_ends, domains.domain_states, domains.domains, domains.domains_are_served, domains.gangs_with_domains,
     domains.is_leaving_empty, domains.pod_claim, gang.base_gang, gang.gang_of, gang.gangs, gang.queued_pods, gang.scaled_gangs,
     gates.base_gang_is_scheduled, gates.is_named_by_gang, group_roll.advertised_group_size, group_roll.group_roll,
@@ -133,8 +113,8 @@ _MODEL_FUNCTIONS = _by_name(
     pod_state.scheduler_has_reported, pod_state.stuck_containers, pod_state.waits_in_order, podcliqueset.sharing_levels, pods.pod_names,
     pods.pods, pods.retained_pods, replaced_pods.checks_are_over, replaced_pods.failed_checks, replaced_pods.finished_pods,
     revisions.desired_revisions, scale_target.foreign_autoscalers, set_update.replica_is_updating, set_update.set_update,
-    sharing.device_request_names, startup.dependencies, startup.unmet_dependencies, startup_order.startup_cycles,
-    startup_order.waits_for_others, tally.tally, termination.comes_back, termination.comes_out_of_update, termination.is_next_to_restart,
+    sharing.device_request_names, startup.dependencies, startup_order.startup_cycles,
+    startup.waits, tally.tally, termination.comes_back, termination.comes_out_of_update, termination.is_next_to_restart,
     termination.is_restarting, termination.member_breaches, termination.replica_breaches, termination.was_deleted_by_us,
     topology.old_drift, topology.scheduler_topologies, update.changed_template_fields, update.mnnvl_changes, update.old_clique,
     update.old_group, update.placement_changes, update.topology_changed,

@@ -288,13 +288,13 @@ class TestWarmExplanations:
     def test_the_second_start_does_not_compile(self, compilations: list[int]) -> None:
         first, second = (rulebook.read().traced(VOCABULARY) for _ in range(2))
         assert compilations == [2]
-        assert (repr(first.rules), first.code, first.places) == (repr(second.rules), second.code, second.places)
+        assert (repr(first.rules), first.codes, first.places) == (repr(second.rules), second.codes, second.places)
 
     def test_it_is_not_taken_for_the_program_nor_the_program_for_it(self) -> None:
         book = rulebook.read()
-        traced = [book.traced(VOCABULARY).code]
+        traced = [book.traced(VOCABULARY).codes]
         assert [names(book.program(VOCABULARY)) for _ in range(2)] == [["hello"], ["hello"]]
-        assert traced == [book.traced(VOCABULARY).code]
+        assert traced == [book.traced(VOCABULARY).codes]
 
     def test_an_edited_rule_and_an_edited_engine_are_compiled_again(self, compilations: list[int], shipped: Path) -> None:
         rulebook.read().traced(VOCABULARY)

@@ -7,6 +7,7 @@ from typing import Any
 
 from applier.ref import Manifest, Ref
 from applier.testing.virtual_time import in_virtual_time
+from grove_compiler.model.inputs.settings import Settings
 from tests.step.world import context
 
 from .lab import Lab, lab_running
@@ -44,7 +45,7 @@ async def test_one_that_comes_later_holds_the_set_until_it_goes() -> None:
 
 @in_virtual_time
 async def test_what_autoscalers_of_others_report_wakes_nobody() -> None:
-    lab = Lab(context())
+    lab = Lab(context(Settings(pods=True, is_operator=True)))
     lab.cluster.seed(job())
     async with lab_running(lab):
         await asyncio.sleep(60)

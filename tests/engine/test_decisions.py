@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -181,13 +180,6 @@ def test_a_decision_that_nobody_makes_is_reported() -> None:
         build([], LENDING)
 
 
-def test_a_decision_of_an_earlier_release_is_told_what_has_its_place() -> None:
-    vocabulary = replace(LENDING, former_decisions={"loan_weeks": "loan_days has its place"})
-    with pytest.raises(InvalidRules) as invalid:
-        build(sources([RULE, RULE.replace("loan_days", "loan_weeks").replace("rule: ", "rule: old-")]), vocabulary)
-    assert "'loan_weeks' is no decision any more: loan_days has its place" in [one.message for one in invalid.value.diagnostics]
-
-
 def test_the_only_rule_that_decides_cannot_be_taken_out() -> None:
     (found,) = mistakes([RULE, "disable: [lending/days]"])
     assert (found.line, found.message) == (
@@ -214,7 +206,7 @@ def test_decisions_that_rest_on_each_other_are_reported() -> None:
 
 def test_a_decision_is_a_plain_function_without_anything_around_it() -> None:
     function: Any = loan_days()
-    assert (function.__name__, function.__code__.co_filename) == ("fn_loan_days", "<grove rules>")
+    assert (function.__name__, function.__code__.co_filename) == ("fn_loan_days", "<grove rule lending/days>")
 
 
 def test_a_vocabulary_without_decisions_has_none() -> None:

@@ -21,7 +21,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
 from grove_compiler.model.preflight.devices import Device, DeviceRequest, PodResourceClaim
 from grove_compiler.model.preflight.forming_gang import Peer
-from grove_compiler.model.preflight.gang import PodGroupMember
+from grove_compiler.model.preflight.pod_devices import PodWithDevices
 from grove_compiler.model.preflight.values import PreflightCheck
 from grove_compiler.model.vocabulary import DECISIONS
 from grove_compiler.preflight import inject
@@ -165,7 +165,7 @@ def checks(program: Program) -> Any:
 
 PREFLIGHT = values_of({"namespaces": ["training"]})
 DCGM = PreflightCheck({"name": "dcgm-diag"})
-MEMBER = PodGroupMember(pod_of({}), PREFLIGHT)
+MEMBER = PodWithDevices(pod_of({}), "default", PREFLIGHT, Snapshot(), DECISION_RULES)
 
 
 def request(device_class: str) -> DeviceRequest:

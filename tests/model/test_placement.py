@@ -44,7 +44,7 @@ def test_both_forms_of_a_constraint_say_what_is_required_and_what_is_preferred(
 ) -> None:
     found = Constraint(manifest, "c", "PodCliqueSet")
     assert (found.required, found.preferred, found.required_path) == (required, preferred, path)
-    assert [use.domain for use in found.uses] == [domain for domain in (required, preferred) if domain]
+    assert [use.name for use in found.uses] == [domain for domain in (required, preferred) if domain]
 
 
 TRANSLATED: list[tuple[Manifest | None, Manifest | None]] = [

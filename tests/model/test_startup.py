@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.model.expanded.startup import dependencies, unmet_dependencies
+from grove_compiler.model.expanded.startup import dependencies
 from tests.suite.rows import rows
 
 from .sets import clique, existing, expand, find_clique, group, pcs
@@ -119,8 +119,3 @@ def test_a_new_pod_does_not_wait_for_a_scaling_group_that_is_scaled_to_zero() ->
     asleep = existing("PodCliqueScalingGroup", "demo-0-model", spec={"replicas": 0})
     found = expand(pcs([PREFILL, DECODE, ROUTER], [WIDE], cliqueStartupType=IN_ORDER), [asleep])
     assert [one.expected_pods for one in dependencies(find_clique(found, "demo-0-router"))] == [0, 0]
-
-
-def test_a_pod_that_is_older_than_the_scale_is_known_to_wait_for_the_declared_number() -> None:
-    found = expand(pcs(CHAIN, cliqueStartupType=IN_ORDER), [existing("PodClique", "demo-0-router", spec={"replicas": 0})])
-    assert [(one.name, one.min_available) for one in unmet_dependencies(find_clique(found, "demo-0-prefill"))] == [("demo-0-router", 2)]

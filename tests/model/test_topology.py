@@ -29,10 +29,9 @@ def topology_is_desired(found: ExpandedTopology, config: Configuration) -> bool:
     return decisions().of(TopologyDecisions).topology_is_desired(found, config)
 
 
-def test_a_domain_has_a_node_label_and_a_rank() -> None:
+def test_a_domain_has_a_node_label() -> None:
     lab = topology("lab", "zone", "rack", "host")
     assert [lab.key_of(domain) for domain in ("zone", "host", "block", None)] == ["key/zone", "key/host", None, None]
-    assert [lab.rank(domain) for domain in ("zone", "rack", "block", None)] == [0, 1, None, None]
 
 
 def test_what_a_topology_lacks_is_named_once() -> None:

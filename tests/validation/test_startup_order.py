@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.model.checks.startup_order import find_cycles, startup_cycles, waits_for_others
+from grove_compiler.model.checks.startup_order import find_cycles, startup_cycles
+from grove_compiler.model.expanded.startup import waits
 from tests.suite.rows import rows
 
 from .sets import clique, pcs
@@ -54,7 +55,7 @@ ORDERS = [
 def test_who_waits_depends_on_the_startup_type(startup_type: str, expected: list[bool]) -> None:
     cliques = [clique("a"), clique("b", starts_after=["a"]), clique("c", starts_after=["nobody"])]
     set = pcs("s", cliques, cliqueStartupType=startup_type)
-    assert [waits_for_others(set, clique) for clique in set.cliques] == expected
+    assert [bool(waits(set, clique)) for clique in set.cliques] == expected
 
 
 def test_a_chain_of_many_names_needs_no_recursion() -> None:

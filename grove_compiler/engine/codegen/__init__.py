@@ -1,1 +1,1 @@
-"""Compiles rules and templates to one Python module."""
+"""Compiles rules and templates to Python functions."""

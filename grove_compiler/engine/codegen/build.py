@@ -8,8 +8,6 @@ from contextlib import suppress
 from typing import Any
 
 from grove_compiler.engine.codegen.generated_rules import GeneratedRules
-from grove_compiler.engine.codegen.module_code import code_of
-from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
 from grove_compiler.engine.codegen.rule_function import Surroundings
 from grove_compiler.engine.language import ordering
 from grove_compiler.engine.language.decisions import check_decisions
@@ -21,10 +19,9 @@ from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.language.written_fields import has_user_part, written_fields
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.defaults import parse_default_path
-from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.runtime.failure import RuleInfo, code_name
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
-from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
 
 
@@ -34,29 +31,29 @@ def build(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Program:
 
 
 def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = False, counted: bool = False) -> Compiled:
-    """Compiles a rule set to one Python module. Raises `InvalidRules` with everything that is wrong.
+    """Compiles a rule set to Python functions. Raises `InvalidRules` with everything that is wrong.
 
     `traced` code records where each value comes from, for `grove explain`; `counted` code reports which patches changed something.
     """
-    check_decisions(rule_set, vocabulary.decisions, vocabulary.former_decisions)
+    check_decisions(rule_set, vocabulary.decisions)
     rules = ordering.in_apply_order(rule_set)
-    module = ModuleCodegen()
-    around = _surroundings(rule_set, vocabulary, module, traced)
+    constants = {name: constant.value for name, constant in rule_set.constants.items()}
+    around = Surroundings(vocabulary, Resolver(rule_set.templates, constants), constants, traced)
     generated, patches = GeneratedRules(rule_set, vocabulary, around, counted), Patches(rule_set, vocabulary)
-    usable = [(index, rule) for index, rule in enumerate(rules) if rule.usable]
-    for index, rule in usable:
-        generated.add(module, index, rule, patches.of(rule))
+    usable = [rule for rule in rules if rule.usable]
+    compiled = [generated.compiled(rule, patches.of(rule)) for rule in usable]
     for rule in [*(rule for rule in rules if not rule.usable), *rule_set.duplicates]:
         _report_expressions(generated, rule)
     patches.report_idle()
-    infos = [_info(rule, rules, rule_set, vocabulary, around.resolver, patches) for _, rule in usable]
-    source, lines = module.finish()
-    code = None if rule_set.problems else code_of(source)
-    if not rule_set.problems and code is None:
-        _report_too_deep(rule_set, vocabulary, traced)
-    if code is None:
+    infos = [_info(rule, rules, rule_set, vocabulary, around.resolver, patches) for rule in usable]
+    if rule_set.problems:
         raise InvalidRules(sorted(rule_set.problems, key=lambda finding: (finding.file, finding.line)))
-    return Compiled(infos, code, marshal.dumps((lines, tuple(module.places))))
+    functions = [function for function in compiled if function is not None]  # all of them: what is None has been reported
+    shared = around.shared.values()
+    for function in functions:
+        shared |= function.constants
+    places = {code_name(rule.id): (function.lines, function.places) for rule, function in zip(usable, functions, strict=True)}
+    return Compiled(infos, [function.code for function in functions], shared, marshal.dumps(places))
 
 
 def _report_expressions(generated: GeneratedRules, rule: Rule) -> None:
@@ -66,23 +63,7 @@ def _report_expressions(generated: GeneratedRules, rule: Rule) -> None:
     """
     if not rule.source.wrong_keys & {"forEach", "let"}:
         with suppress(Exception):  # nobody runs the code, and what is missing has been reported
-            generated.add(ModuleCodegen(), 0, rule, [])
-
-
-def _surroundings(rule_set: RuleSet, vocabulary: Vocabulary, module: ModuleCodegen, traced: bool) -> Surroundings:
-    constants = {name: constant.value for name, constant in rule_set.constants.items()}
-    return Surroundings(vocabulary, module, Resolver(rule_set.templates, constants), constants, traced)
-
-
-def _report_too_deep(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool) -> None:
-    for rule in rule_set.rules:
-        module = ModuleCodegen()
-        around = _surroundings(rule_set, vocabulary, module, traced)
-        GeneratedRules(rule_set, vocabulary, around, counted=False).add(module, 0, rule, Patches(rule_set, vocabulary).of(rule))
-        if code_of(module.finish()[0]) is None:
-            rule.source.fail((), f"the rule {rule.id!r}, with its template and patches, is nested too deeply: at most 20 loops, 90 levels")
-    if not rule_set.problems:
-        rule_set.problems.append(Diagnostic("rules/invalid", "error", "all rules together are too large for Python"))
+            generated.compiled(rule, [])
 
 
 def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabulary, resolver: Resolver, patches: Patches) -> RuleInfo:

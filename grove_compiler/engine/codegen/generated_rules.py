@@ -1,10 +1,10 @@
-"""Remembers what was generated for the built-in rules, since a user's rules change few of them: each build would generate all again."""
+"""Remembers what the built-in rules were compiled to, since a user's rules change few of them: each build would compile all again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
+from grove_compiler.engine.codegen.block import CompiledFunction
 from grove_compiler.engine.codegen.rule_codegen import RuleCodegen
 from grove_compiler.engine.codegen.rule_function import Surroundings
 from grove_compiler.engine.language.place import RuleFile
@@ -13,14 +13,14 @@ from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.source.document import Document
 
 MAX_CACHED = 4000
-"""Rules of which what was generated is kept: all built-in ones, in the three forms of code, twice over."""
+"""Rules of which the function is kept: all built-in ones, in the three forms of code, twice over."""
 
-_generated: dict[tuple[object, ...], ModuleCodegen] = {}
-"""What was generated, by the form of code, the vocabulary and the documents: a document equals only itself."""
+_compiled: dict[tuple[object, ...], CompiledFunction] = {}
+"""The functions of rules, by the form of code, the vocabulary and the documents: a document equals only itself."""
 
 
 class GeneratedRules:
-    """Generates the functions of a rule set, or finds them where everything that they depend on was the same in an earlier build.
+    """Compiles the rules of a rule set, or finds their functions where everything that they depend on was the same in an earlier build.
 
     That is known by their documents: `load` gives the same ones for the same text of a built-in file.
     """
@@ -33,29 +33,30 @@ class GeneratedRules:
         self._shared = _documents(shared)
         self._vocabulary, self._form = vocabulary, (around.traced, counted)
 
-    def add(self, module: ModuleCodegen, index: int, rule: Rule, patches: Sequence[Rule]) -> None:
-        """Adds the function of the rule at this position to a module, with the patches that apply to its results."""
+    def compiled(self, rule: Rule, patches: Sequence[Rule]) -> CompiledFunction | None:
+        """Returns the function of a rule, with the patches that apply to its results; None where something is wrong, which is reported."""
         template = self._rule_set.templates.get(rule.template)
         rules = [file for one in (rule, *patches) for file in one.files]
         own = _documents([*rules, *([template.source] if template else [])])
         if own is None or self._shared is None:
-            module.add_generated(self._generate(rule, patches), index)
-            return
+            return self._compile(rule, patches)
         key = (*self._form, self._vocabulary, *own, *self._shared)
-        part = _generated.get(key)
-        if part is None:
-            problems = len(self._rule_set.problems)
-            part = self._generate(rule, patches)
-            if len(self._rule_set.problems) == problems:
-                if len(_generated) >= MAX_CACHED:
-                    _generated.clear()
-                _generated[key] = part
-        module.add_generated(part, index)
+        function = _compiled.get(key) or self._compile(rule, patches)
+        if function is not None:
+            if len(_compiled) >= MAX_CACHED:
+                _compiled.clear()
+            _compiled[key] = function
+        return function
 
-    def _generate(self, rule: Rule, patches: Sequence[Rule]) -> ModuleCodegen:
-        module = ModuleCodegen()
-        self._codegen.write(module, rule, patches)
-        return module
+    def _compile(self, rule: Rule, patches: Sequence[Rule]) -> CompiledFunction | None:
+        problems = len(self._rule_set.problems)
+        block = self._codegen.write(rule, patches)
+        if rule.source.broken or len(self._rule_set.problems) > problems:
+            return None
+        function = block.compiled(rule.id)
+        if function is None:
+            rule.source.fail((), f"the rule {rule.id!r}, with its template and patches, is nested too deeply: at most 20 loops, 90 levels")
+        return function
 
 
 def _documents(files: Sequence[RuleFile]) -> list[Document] | None:

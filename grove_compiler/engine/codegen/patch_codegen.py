@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from grove_compiler.engine.codegen.rule_function import RuleFunction, Surroundings
-from grove_compiler.engine.codegen.statements import INNER
-from grove_compiler.engine.codegen.template_codegen import TemplateCodegen
+from grove_compiler.engine.codegen.template_codegen import INNER, TemplateCodegen
 from grove_compiler.engine.codegen.trace_codegen import traced_step
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
 from grove_compiler.engine.expressions.scope import Code, Scope
@@ -33,14 +32,14 @@ class PatchCodegen:
         around = function.around
         # A patch is written once for each rule that it changes, and may be wrong in one of them alone: so mistakes name the rule.
         about = f" (in objects of the rule {function.rule.id!r})"
-        self.templates = TemplateCodegen(around.compilers, around.traced, self.patch.id, about)
+        self.templates = TemplateCodegen(function.block, around.compilers, around.traced, self.patch.id, about)
         self.block, self.depth = function.block, function.depth
         block, indent = function.block, function.block.indent
         scope = function.scope.with_name("object", Code("tracked_result(o)" if around.traced else "o", dict[str, Any], INNER))
         for word, text in self.patch.named("let").items():
-            scope = self.templates.let(word, Expression(text, ("let", word), self.patch.at("let", word)), scope, block)
+            scope = self.templates.let(word, Expression(text, ("let", word), self.patch.at("let", word)), scope)
         for condition in self.patch.shared_conditions:
-            self.templates.guard(condition, scope, block)
+            self.templates.guard(condition, scope)
         with self._shape([operation["path"] for operation in self.patch.keys["do"]]):
             scope = self._loops(self.patch.keys, self.patch.at(), scope)
             inside = block.indent
@@ -72,10 +71,10 @@ class PatchCodegen:
         for word, text in keys.get("forEach", {}).items():
             expression = self._expression(text, at.below("forEach", word))
             self.templates.refuse_constant(word, expression, scope)
-            scope = self.templates.loop(word, expression, scope, self.block)
+            scope = self.templates.loop(word, expression, scope)
         conditions = keys.get("when", [])
         for text in conditions if isinstance(conditions, list) else [conditions]:
-            self.templates.guard(self._expression(text, at.below("when")), scope, self.block)
+            self.templates.guard(self._expression(text, at.below("when")), scope)
         return scope
 
     def _operation(self, operation: dict[str, Any], at: SourceLocation, scope: Scope) -> None:
@@ -90,7 +89,7 @@ class PatchCodegen:
             at.fail(f"`{operation['op']}` needs a `value`")
             return
         node = self.resolver.parse(operation["value"], at.below("value"))
-        value = self.templates.write(node, scope, self.block, self.depth)
+        value = self.templates.write(node, scope, self.depth)
         arguments = f"o, {where},{self.block.mark(at.below('path'))}{value.python},{self.block.mark(at.below('value'))}"
         self._add(f"{self._call(operation['op'], at)}{arguments})")
 

@@ -1,11 +1,11 @@
-"""Generates one Python function per rule, named after its position, in the form that its verb asks for.
+"""Generates one Python function per rule, in the form that its verb asks for.
 
 | verb | function | what it calls |
 |---|---|---|
 | default | `rule(roots…, object, item, parent) -> value or OMIT` | – |
-| validate | `rule(roots…, report)` | `report(rule, path, at, message, value, known, hint)` for each finding |
+| validate | `rule(roots…, report)` | `report(path, at, message, value, known, hint)` for each finding |
 | decide | `fn_<decision>(parameters…) -> value` | `failed(rule, error)` |
-| generate | `rule(roots…, emit)` | `emit(rule, object, loop, owner)` for each object |
+| generate | `rule(roots…, emit)` | `emit(object, loop, owner)` for each object |
 | condition, status, event, requeue, delete, wait | `rule(roots…, emit)` | `emit(result)` |
 
 Rules of the last two rows whose outermost loop runs over the slices of the input take `loop` besides, and go through `loop(items)`.
@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from grove_compiler.engine.codegen.module_codegen import INDEX, ModuleCodegen
+from grove_compiler.engine.codegen.block import Block
 from grove_compiler.engine.codegen.patch_codegen import PatchCodegen
 from grove_compiler.engine.codegen.rule_function import RuleFunction, Surroundings
 from grove_compiler.engine.expressions import model_types
@@ -40,20 +40,20 @@ class RuleCodegen:
         self.around = around
         self.counted = counted
 
-    def write(self, module: ModuleCodegen, rule: Rule, patches: Sequence[Rule]) -> None:
-        """Writes the function of a rule into a module, with the patches that apply to its results. Patches themselves write none."""
+    def write(self, rule: Rule, patches: Sequence[Rule]) -> Block:
+        """Writes the function of a rule, with the patches that apply to its results. Patches themselves have none."""
+        function = RuleFunction(self.around, rule)
         declared = {"default": self._default, "validate": self._validate, "decide": self._decide}
         runs: dict[str, Callable[[RuleFunction, Sequence[Rule]], None]] = {
             "generate": self._generate, "condition": self._condition, "status": self._status, "event": self._event,
             "requeue": self._requeue, "delete": self._delete, "wait": self._wait,
         }  # fmt: skip
         if rule.verb in declared:
-            declared[rule.verb](RuleFunction(self.around, module, rule))
+            declared[rule.verb](function)
         elif rule.verb in runs:
-            function = RuleFunction(self.around, module, rule)
             function.enter_rule("emit")
             runs[rule.verb](function, patches)
-            function.leave()
+        return function.block
 
     # -- what is declared ------------------------------------------------------------------------------------------------------
 
@@ -65,20 +65,17 @@ class RuleCodegen:
         function.enter_rule("v_object, v_item, v_parent", "return OMIT")
         value = function.tree(self.around.resolver.parse(rule.keys["value"], rule.at("value")))
         function.block.add(f"return {value.python}", rule.at("value"))
-        function.leave()
 
     def _validate(self, function: RuleFunction) -> None:
         """Writes a function that reports a finding wherever the assertion does not hold."""
         rule, block = function.rule, function.block
         function.enter_rule("report")
         holds = "".join(f"{function.code(part).python} and{function.block.mark(part.at)}" for part in rule.expressions("assert"))
-        block.add(f"if not ({holds}True):", rule.at("assert"))
-        block.indent += 1
+        block.open(f"if not ({holds}True):", rule.at("assert"))
         parts = {key: function.text(key) for key in ("path", "at", "message")}
         parts |= {"value": function.bare("value"), "known": function.bare("known"), "hint": function.text("hint")}
         arguments = "".join(f"{python},{function.block.mark(rule.at(key))}" for key, python in parts.items())
-        block.add(f"report({INDEX}, {arguments})")
-        function.leave()
+        block.add(f"report({arguments})")
 
     def _decide(self, function: RuleFunction) -> None:
         """Writes a decision, which the model and other rules call by name.
@@ -91,9 +88,9 @@ class RuleCodegen:
             return  # reported by `check_decisions`
         parameters = model_types.parameters(signature, self.around.vocabulary.words)
         function.bind(parameters)
-        block.add("try:")
-        block.indent += 1
-        function.enter(f"fn_{rule.decision}({', '.join(map(variable, parameters))})", "")
+        block.open(f"def fn_{rule.decision}({', '.join(map(variable, parameters))}):")
+        block.open("try:")
+        function.enter("")
         if self.counted:
             block.add(f"decided({rule.id!r})")
         cases = rule.keys.get("cases") or [{"value": rule.keys.get("value")}]
@@ -104,8 +101,7 @@ class RuleCodegen:
             block.add(f"{guard}return {value}", at.below("value"))
         block.indent -= 1
         block.add("except FAILURES as error:")
-        block.add(f" failed({INDEX}, error)")
-        function.leave()
+        block.add(f" failed({rule.id!r}, error)")
 
     # -- what runs -------------------------------------------------------------------------------------------------------------
 
@@ -123,7 +119,7 @@ class RuleCodegen:
         self._render(function, self._owned(rule, node) if node else None, patches)
         if rule.source.metered and not function.traced:
             block.add("o = identified(o)", rule.at("generate"))
-        block.add(f"emit({INDEX}, o, {function.positions}, {owner}{self._yields(function)})", rule.at("generate"))
+        block.add(f"emit(o, {function.positions}, {owner}{self._yields(function)})", rule.at("generate"))
 
     def _yields(self, function: RuleFunction) -> str:
         """Returns the Python of the argument that says whether an object yields fields; nothing for a rule whose objects are all alike."""

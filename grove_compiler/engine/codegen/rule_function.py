@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from grove_compiler.engine.codegen.module_codegen import INDEX, ModuleCodegen
-from grove_compiler.engine.codegen.statements import Block
+from grove_compiler.engine.codegen.block import Block
 from grove_compiler.engine.codegen.template_codegen import TemplateCodegen
 from grove_compiler.engine.expressions import types
 from grove_compiler.engine.expressions.expression import ExpressionCompiler
@@ -21,8 +20,6 @@ from grove_compiler.engine.language.template_ast import Expression, TemplateNode
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.record import record
 
-_LAZIES = "\0lazies "
-
 
 @record
 class FirstThatHolds(Expression):
@@ -32,29 +29,34 @@ class FirstThatHolds(Expression):
 
 
 class Surroundings:
-    """Holds what the functions of all rules share: the words that rules may use, parts and constants."""
+    """Holds what the functions of all rules share: the words that rules may use, parts and constants, whose lists and maps are `shared`."""
 
-    def __init__(self, vocabulary: Vocabulary, module: ModuleCodegen, resolver: Resolver, constants: dict[str, Any], traced: bool) -> None:
+    def __init__(self, vocabulary: Vocabulary, resolver: Resolver, constants: dict[str, Any], traced: bool) -> None:
         self.vocabulary = vocabulary
         self.resolver = resolver
-        self.constants = {word: _constant(value, module) for word, value in constants.items()}
+        self.shared = Block()
+        self.constants = {word: self._constant(value) for word, value in constants.items()}
         self.traced = traced
         self.compilers = {metered: ExpressionCompiler(vocabulary, metered) for metered in (False, True)}
         self.parameters = ", ".join(variable(word) for word in vocabulary.root_names)
 
+    def _constant(self, value: Any) -> Code:
+        """Compiles a constant of the rules language."""
+        python = self.shared.constant(value) if isinstance(value, list | dict) else repr(value)
+        return Code(python, types.of_value(value), is_constant=True)
+
 
 class RuleFunction:
-    """Builds the function of one rule, from its head to its last line. Its name is `rule_<position>` unless it is a decision."""
+    """Builds the function of one rule, from its head to its last line."""
 
-    def __init__(self, around: Surroundings, module: ModuleCodegen, rule: Rule) -> None:
+    def __init__(self, around: Surroundings, rule: Rule) -> None:
         self.around = around
-        self.module = module
         self.compiler = around.compilers[rule.source.metered]
         self.rule = rule
         self.traced = around.traced and rule.verb != "decide"  # who asks for a decision is traced, so what it reads is known
         self.sliced = not around.traced and rule.is_sliced(around.vocabulary)
-        self.templates = TemplateCodegen(around.compilers, self.traced, rule.id)
-        self.block = Block(module, indent=1)
+        self.block = Block()
+        self.templates = TemplateCodegen(self.block, around.compilers, self.traced, rule.id)
         self.depth = 0
         update = rule.verb == "validate" and rule.list_of("validate") == ["update"]
         roots = around.vocabulary.in_scope(rule.about(around.vocabulary.subjects), update, rule.verb in RUN_TIME_VERBS)
@@ -71,13 +73,12 @@ class RuleFunction:
         """Sets the scope to the constants and these names, given with their types."""
         self.scope = Scope({**self.around.constants, **{word: named(word, kind, 0) for word, kind in roots.items()}})
 
-    def enter(self, head: str, leave: str) -> None:
-        """Opens the function: its loops, and at each depth the guards and names that can be evaluated there.
+    def enter(self, leave: str) -> None:
+        """Opens the loops of the function, and at each depth the guards and names that can be evaluated there.
 
         A guard or a `let` is written as far out as its names allow, so that it is evaluated once for each value of the loops it uses.
         `leave` is the statement that ends a guard at depth 0 (`return`, or `return OMIT` for defaults).
         """
-        self.head = f"def {head}:"
         self._start_depth(leave)
         for word, text in self.rule.named("forEach").items():
             self._loop(word, Expression(text, ("forEach", word), self.rule.at("forEach", word)))
@@ -90,20 +91,8 @@ class RuleFunction:
 
     def enter_rule(self, more: str, leave: str = "return") -> None:
         """Opens a function that takes the roots and then the parameters `more`, which depend on the verb."""
-        self.enter(f"rule_{INDEX}({self.around.parameters}, {more}{', loop' * self.sliced})", leave)
-
-    def leave(self) -> None:
-        """Writes the finished function into the module, with the names of lazy parts declared where their depth begins."""
-        self.module.add(0, self.head)
-        for line in self.block.lines:
-            marker = line.strip(" ")
-            if not marker.startswith(_LAZIES):
-                self.module.lines.append(line)
-                continue
-            names = [name for depth, name in self.block.lazies if depth == int(marker.removeprefix(_LAZIES))]
-            if names:
-                self.module.lines.append(line[: len(line) - len(marker)] + " = ".join([*names, "None"]))
-        self.module.add(1, "return")
+        self.block.open(f"def rule({self.around.parameters}, {more}{', loop' * self.sliced}):")
+        self.enter(leave)
 
     @property
     def positions(self) -> str:
@@ -111,7 +100,7 @@ class RuleFunction:
         return "(" + "".join(f"i{depth}, " for depth in range(1, self.depth + 1)) + ")"
 
     def _start_depth(self, leave: str) -> None:
-        self.block.add(f"{_LAZIES}{self.depth}")
+        self.block.begin_level(self.depth)
         progress = True
         while progress:
             progress = self._take_whens(leave) or self._take_let()
@@ -132,7 +121,7 @@ class RuleFunction:
                 code = self._bound(expression)
                 name = Code(variable(word), code.type, self.depth, code.may_omit)
                 if word in self.scope.names and code.python != name.python:  # hides a name that outer parts still need
-                    name.python = self.module.fresh(f"{name.python}_")
+                    name.python = self.block.fresh(f"{name.python}_")
                 if code.python != name.python:
                     self.block.add(f"{name.python} = {self.templates.named(word, code.python, expression)}", expression.at)
                     self.scope = self.scope.with_name(word, name)
@@ -165,8 +154,7 @@ class RuleFunction:
         self.depth += 1
         positions = f"loop(lambda: {iterable})" if self.sliced and self.depth == 1 else f"enumerate({iterable})"
         name = named(word, kind, self.depth)
-        self.block.add(f"for i{self.depth}, {name.python} in {positions}:", expression.at)
-        self.block.indent += 1
+        self.block.open(f"for i{self.depth}, {name.python} in {positions}:", expression.at)
         self.scope = self.scope.with_name(word, name)
 
     # -- expressions -----------------------------------------------------------------------------------------------------------
@@ -192,7 +180,7 @@ class RuleFunction:
 
     def tree(self, node: TemplateNode) -> Code:
         """Compiles a template, or a value with template keys, in the rule's current scope."""
-        return self.templates.write(node, self.scope, self.block, self.depth)
+        return self.templates.write(node, self.scope, self.depth)
 
 
 def names_of_life(life: Life, rule: Rule) -> list[tuple[str, Expression]]:
@@ -210,9 +198,3 @@ def names_of_life(life: Life, rule: Rule) -> list[tuple[str, Expression]]:
         ("transition", FirstThatHolds(words, ("transitions",), at, words, cases)),
         ("next", Expression(life.next_state, ("transitions",), at, "the state after the transition")),
     ]
-
-
-def _constant(value: Any, module: ModuleCodegen) -> Code:
-    """Compiles a constant of the rules language; lists and maps are made once for the module."""
-    python = module.constant(value) if isinstance(value, list | dict) else repr(value)
-    return Code(python, types.of_value(value), is_constant=True)

@@ -33,7 +33,7 @@ class ExpressionCompiler(Filters, Operators):
     def _bounded(self, node: nodes.Node, scope: Scope, translate: Callable[[nodes.Node, Scope], Code]) -> Code:
         """Compiles a node, and raises `ExpressionError` for code that Python's own parser rejects.
 
-        All rules become one module: without this check one expression that is too deep would fail all of them, without a line.
+        Without this check one expression that is too deep would fail its rule without a line.
         """
         try:
             code = self._charged(translate(node, scope))

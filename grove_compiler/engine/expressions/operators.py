@@ -55,19 +55,16 @@ class Operators(NodeCompiler):
         left, right = self.compile(node.left, scope), self.compile(node.right, scope)
         return Code(f"power({left.python}, {right.python})", Any, depth_of([left, right]))
 
-    def _and(self, node: nodes.And, scope: Scope) -> Code:
-        return self._logic("and", node, scope)
-
-    def _or(self, node: nodes.Or, scope: Scope) -> Code:
-        return self._logic("or", node, scope)
-
-    def _logic(self, word: str, node: nodes.BinExpr, scope: Scope) -> Code:
+    def _logic(self, node: nodes.BinExpr, scope: Scope) -> Code:
+        word = "and" if isinstance(node, nodes.And) else "or"
         left, right = self.compile_result(node.left, scope), self.compile_result(node.right, scope)
         if types.without_none(left.type) == types.without_none(right.type) and not right.may_omit:
             kind = right.type if word == "or" or types.is_optional(right.type) else left.type
         else:
             kind = types.without_none(left.type) if right.may_omit and word == "or" else Any
         return Code(f"({left.python} {word} {right.python})", kind, depth_of([left, right]), left.may_omit or right.may_omit)
+
+    _and = _or = _logic
 
     def _not(self, node: nodes.Not, scope: Scope) -> Code:
         code = self.compile(node.node, scope)

@@ -49,5 +49,5 @@ def modulo(left: Any, right: Any) -> Any:
     return left % right
 
 
-def _reraise(_: int, error: Exception) -> NoReturn:
+def _reraise(_: str, error: Exception) -> NoReturn:
     raise error

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import cached_property, partial
-from types import SimpleNamespace
 from typing import Any, Literal, NoReturn
 
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.cost_budget import STEPS_OF_A_FINDING, CostBudget
 from grove_compiler.engine.runtime.defaults import apply_default, replaced_values
-from grove_compiler.engine.runtime.failure import FAILURES, LinePlaces, RuleInfo
+from grove_compiler.engine.runtime.failure import FAILURES, RuleInfo
 from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.runtime.results import Event, ObjectWait, RequestedDeletion, StatusCondition, StatusPatch
 from grove_compiler.engine.sources import Vocabulary
@@ -61,16 +60,15 @@ class Program:
     def __init__(self, compiled: Compiled, vocabulary: Vocabulary, budget: CostBudget | None = None) -> None:
         self.rules = tuple(compiled.rules)
         self.name = ""
-        self._compiled, self._places = compiled, LinePlaces(self.rules, compiled.places)
+        self._compiled = compiled
         self._roots = vocabulary.root_names
         self._first_subject = next(iter(vocabulary.subjects), "")
         self._budget, self._vocabulary = budget or CostBudget(), vocabulary
         self._chosen: dict[tuple[str, str, str, str, bool], Sequence[tuple[RuleInfo, Callable[..., Any], bool]]] = {}
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
-        exec(compiled.code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
-        names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
+        self._functions = compiled.functions(self._namespace)  # our own code: see `Compiled.load` on whose bytes are trusted
         self.user_rendered = frozenset(rule.id for rule in self.rules if "written" in rule.details)
-        self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in names})
+        self.decisions = compiled.decisions(self._namespace)
 
     # -- saving and loading ------------------------------------------------------------------------------------------------
 
@@ -152,8 +150,7 @@ class Program:
         findings: list[Diagnostic] = []
         left = dict.fromkeys(SEVERITIES, MAX_FINDINGS)
 
-        def report(index: int, path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
-            rule = self.rules[index]
+        def report(path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
             severity: Severity = rule.details["severity"]
             left[severity] -= 1
             if left[severity] < 0:
@@ -175,7 +172,7 @@ class Program:
                     if rule.details["severity"] == "error":
                         raise
                 except FAILURES as error:
-                    failure = self._places.failure(error, rule)
+                    failure = self._compiled.failure(error, rule)
                     if rule.details["severity"] == "error":
                         raise failure from error
                     findings.append(replace(failure.diagnostic, severity="warning"))
@@ -246,7 +243,7 @@ class Program:
                 else:
                     function(*arguments, report(rule))
         except FAILURES as error:
-            raise self._places.failure(error, rule) from error
+            raise self._compiled.failure(error, rule) from error
 
     def _rules_of(
         self, verb: str, about: str, part: str = "all", operation: str = "", *, errors_only: bool = False
@@ -271,7 +268,8 @@ class Program:
         return cached
 
     def _function(self, index: int) -> Callable[..., Any]:
-        function: Callable[..., Any] = self._namespace[f"rule_{index}"]
+        function = self._functions[index]
+        assert function is not None  # only patches have none
         return function
 
     def _arguments(self, scope: Scope) -> list[Any]:
@@ -283,11 +281,11 @@ class Program:
         try:
             return function(*arguments)
         except FAILURES as error:
-            raise self._places.failure(error, rule) from error
+            raise self._compiled.failure(error, rule) from error
 
-    def _failed(self, index: int, error: Exception) -> NoReturn:
+    def _failed(self, decision: str, error: Exception) -> NoReturn:
         """Raises the failure of a decision with the decision's own position, not that of the calling rule."""
-        raise self._places.failure(error, self.rules[index]) from error
+        raise self._compiled.failure(error, next(rule for rule in self.rules if rule.id == decision)) from error
 
 
 def _each(items: Items) -> Iterator[tuple[int, Any]]:
@@ -305,7 +303,7 @@ def _collector(rule: RuleInfo, nodes: list[Node], limit: int, position: tuple[in
     yielding, keeping, rule_id = rule.details["policy"], rule.details["keeping"], rule.id
     append = nodes.append
 
-    def emit(_: int, manifest: Manifest, loop: tuple[int, ...], owner: ObjectRef | None, yields: bool = True) -> None:
+    def emit(manifest: Manifest, loop: tuple[int, ...], owner: ObjectRef | None, yields: bool = True) -> None:
         if len(nodes) >= limit:
             raise TooManyObjects(limit)
         metadata = manifest["metadata"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from grove_compiler.engine.runtime import access
@@ -142,9 +141,8 @@ class Tracer:
             "tracked_result": lambda result: traced.tracked_result(result, self.recorder),
         }  # fmt: skip
         self._begin(None)
-        exec(compiled.code, self._namespace)
-        decisions = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
-        self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in decisions})
+        self._functions = compiled.functions(self._namespace)
+        self.decisions = compiled.decisions(self._namespace)
 
     def trace(self, node: Node, scope: Mapping[str, Any], position: int = 0, roots: Mapping[str, tuple[Input, ...]] | None = None) -> Trace:
         """Returns how a node came about. `position` is how many loop positions the caller had put in front.
@@ -188,9 +186,11 @@ class Tracer:
         index = next(number for number, info in enumerate(self.rules) if info.id == rule)
         self._loops = self.rules[index].loops
         arguments = [self.model.track(scope.get(word), {}) for word in self.roots]
-        return self._namespace[f"rule_{index}"](*arguments, *rest)
+        function = self._functions[index]
+        assert function is not None  # only patches have none
+        return function(*arguments, *rest)
 
-    def _emit(self, _: int, manifest: Any, loop: tuple[int, ...], __: Any, ___: Any = True) -> None:
+    def _emit(self, manifest: Any, loop: tuple[int, ...], _: Any, __: Any = True) -> None:
         if loop == self._position:
             raise _Emitted(manifest)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.graph.node import Manifest
 from grove_compiler.model.admitted.place import CLIQUE, GANG, Place, place_of
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.declared import declared
-from grove_compiler.model.expanded.domains import CLAIM_API_VERSION, DomainDecisions
+from grove_compiler.model.expanded.domains import DomainDecisions
 from grove_compiler.model.inputs.mnnvl_shape import DOMAIN, DRIVER, DRIVER_API_VERSION, shape_of
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot
@@ -17,6 +17,7 @@ from grove_compiler.model.spec import mnnvl
 from grove_compiler.model.spec.mnnvl import ANNOTATIONS, DESIGN_KEYS, ENABLED, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, GpuContainer, claim_uses_of, gpu_containers_of
 from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
+from grove_compiler.model.spec.sharing import CLAIM_API_VERSION
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
@@ -72,11 +73,6 @@ class AdmittedPodClique:
         """The set that its labels name; none where that does not exist."""
         manifest = self.snapshot.get(API_VERSION, "PodCliqueSet", self.namespace, self.place.set_name)
         return PodCliqueSet(manifest, self.namespace, self.decisions) if manifest is not None else None
-
-    @lazy
-    def set_ref(self) -> ObjectRef | None:
-        """The set as an owner; none where it does not exist."""
-        return self.set.ref if self.set is not None else None
 
     @lazy
     def template(self) -> CliqueTemplate | None:

@@ -8,13 +8,13 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.admitted.place import GANG, SET, Place, place_of
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.declared import declared
+from grove_compiler.model.expanded.gang import PODGANG_API_VERSION
 from grove_compiler.model.inputs.mnnvl_shape import DOMAIN
 from grove_compiler.model.inputs.snapshot import Snapshot, controller_of
 from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
 
-API_VERSION = "scheduler.grove.io/v1alpha1"
 ADOPTABLE = (("resource.nvidia.com", DOMAIN), ("resource.k8s.io", "ResourceClaim"))
 
 
@@ -68,7 +68,7 @@ class AdmittedPodGang:
     @lazy
     def ref(self) -> ObjectRef:
         """The PodGang as an owner."""
-        return ObjectRef(API_VERSION, "PodGang", self.namespace, self.name, self.uid)
+        return ObjectRef(PODGANG_API_VERSION, "PodGang", self.namespace, self.name, self.uid)
 
     @lazy
     def resources(self) -> list[DomainResource]:
@@ -81,11 +81,6 @@ class AdmittedPodGang:
         )
         belongs = self.decisions.of(AdmittedGangDecisions).belongs_to_gang
         return [resource for resource in candidates if belongs(resource, self)] if self.place.set_name else []
-
-    @lazy
-    def strays(self) -> list[DomainResource]:
-        """Those of its `resources` that it does not own yet."""
-        return [resource for resource in self.resources if resource.owner_uid != self.uid]
 
 
 class AdmittedGangDecisions(Protocol):

@@ -6,21 +6,13 @@ import re
 from collections.abc import Iterator
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.spec.mention import Mention
 from grove_compiler.model.spec.templates import CliqueTemplate
-from grove_compiler.record import record
 
 _REFERENCE = re.compile(r"(?<!\$)\$\((GROVE_PCSG_[A-Z_]+)\)")
 
 
-@record
-class UnsetVariable:
-    """Represents a reference to a variable that is not set: the `name`, and the `path` of the text that refers to it."""
-
-    name: str
-    path: str
-
-
-def unset_group_variables(clique: CliqueTemplate) -> list[UnsetVariable]:
+def unset_group_variables(clique: CliqueTemplate) -> list[Mention]:
     """Returns the references to variables of a scaling group in a clique without one, unless its containers set them themselves."""
     if clique.group is not None:
         return []
@@ -30,11 +22,11 @@ def unset_group_variables(clique: CliqueTemplate) -> list[UnsetVariable]:
     return list(found)
 
 
-def _unset(container: Manifest, path: str) -> Iterator[UnsetVariable]:
+def _unset(container: Manifest, path: str) -> Iterator[Mention]:
     variables = container.get("env") or []
     own = {variable.get("name") for variable in variables}
     texts = [(f"{path}.env[{index}].value", variable.get("value")) for index, variable in enumerate(variables)]
     for field in ("command", "args"):
         texts += [(f"{path}.{field}[{index}]", text) for index, text in enumerate(container.get(field) or [])]
     for place, text in texts:
-        yield from (UnsetVariable(name, place) for name in dict.fromkeys(_REFERENCE.findall(text or "")) if name not in own)
+        yield from (Mention(name, place) for name in dict.fromkeys(_REFERENCE.findall(text or "")) if name not in own)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.context import SetInContext
 from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
 from grove_compiler.record import record
@@ -20,18 +17,12 @@ class ForeignAutoscaler:
 
 
 def foreign_autoscalers(pcs: SetInContext) -> list[ForeignAutoscaler]:
-    """Returns the autoscalers that scale the set, its scaling groups or its cliques, including those that the set itself generates."""
-    return _scaling(pcs, pcs.snapshot.of_kind("autoscaling/v2", "HorizontalPodAutoscaler"))
+    """Returns the autoscalers that scale the set, its scaling groups or its cliques, including those that the set itself generates.
 
-
-def live_foreign_autoscalers(pcs: SetInContext) -> list[ForeignAutoscaler]:
-    """Returns the same in a cluster, where every object has a namespace: reads only the autoscalers of the set's own namespace."""
-    return _scaling(pcs, pcs.snapshot.labelled("autoscaling", "HorizontalPodAutoscaler", namespace=pcs.namespace))
-
-
-def _scaling(pcs: SetInContext, autoscalers: Iterable[Manifest]) -> list[ForeignAutoscaler]:
-    foreign = []
-    for manifest in autoscalers:
+    The operator reads only those of the set's own namespace: in a cluster every object has one.
+    """
+    namespace, foreign = pcs.namespace if pcs.settings.is_operator else "", []
+    for manifest in pcs.snapshot.labelled("autoscaling", "HorizontalPodAutoscaler", namespace=namespace):
         metadata, target = manifest.get("metadata") or {}, (manifest.get("spec") or {}).get("scaleTargetRef") or {}
         kind, name = target.get("kind") or "", target.get("name") or ""
         is_here = (metadata.get("namespace") or pcs.default_namespace) == pcs.namespace and target.get("apiVersion") == API_VERSION

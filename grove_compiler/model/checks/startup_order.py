@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from grove_compiler.model.expanded.startup import waits
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
-from grove_compiler.model.spec.templates import CliqueTemplate
-
-
-def waits_for_others(pcs: PodCliqueSet, clique: CliqueTemplate) -> bool:
-    """Reports whether pods of the clique may have to wait for those of another, so that they get the start-up init container."""
-    return bool(waits(pcs, clique))
 
 
 def startup_cycles(pcs: PodCliqueSet) -> list[list[str]]:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.expanded.domains import CLAIM_API_VERSION, pod_claim
+from grove_compiler.model.expanded.domains import pod_claim
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import replica_of
-from grove_compiler.model.spec.sharing import ALL_REPLICAS, PER_REPLICA, SharingReach, SharingRef
+from grove_compiler.model.spec.sharing import ALL_REPLICAS, CLAIM_API_VERSION, PER_REPLICA, SharingReach, SharingRef
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.record import record
 

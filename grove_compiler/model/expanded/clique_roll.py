@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.clique_state import lifts_gates
-from grove_compiler.model.expanded.live_object import live_object, old_status
+from grove_compiler.model.expanded.live_object import old_status
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.rolls import PartRoll, Roll
@@ -29,8 +28,7 @@ class CliqueRoll(PartRoll):
 
     @lazy
     def _is_behind(self) -> bool:
-        label = ((live_object(self.part).get("metadata") or {}).get("labels") or {}).get(POD_HASH_LABEL)
-        return label != self.part.pod_template_hash or bool(self._outdated)
+        return self.part.live_hash != self.part.pod_template_hash or bool(self._outdated)
 
     @lazy
     def _is_whole(self) -> bool:

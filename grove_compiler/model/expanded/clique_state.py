@@ -10,10 +10,9 @@ status is never behind those of its cliques.
 
 from __future__ import annotations
 
-from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.live_object import is_updating, live_object, old_status
+from grove_compiler.model.expanded.live_object import is_updating, old_status
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique, Replica, ScalingGroup, ScalingGroupReplica
 from grove_compiler.model.lazy import memoized
@@ -49,7 +48,7 @@ def pod_counts(clique: Clique) -> PodCounts:
         counts.updated += pod.has_current_template
         if pod.node_name:
             counts.scheduled += 1
-            holds = not (pod.has_crashed or pod.is_unhealthy)
+            holds = pod.holds
             counts.holding += holds
             counts.holding_older += holds and not pod.has_current_template
     if clique.set.is_training:
@@ -90,9 +89,8 @@ def lacks_newer_pods_alone(clique: Clique) -> bool:
 @memoized
 def is_up_to_date(clique: Clique) -> bool:
     """Reports whether the clique and all its pods have the current template."""
-    labels = (live_object(clique).get("metadata") or {}).get("labels") or {}
     counts = pod_counts(clique)
-    return labels.get(POD_HASH_LABEL) == clique.pod_template_hash and counts.updated == counts.all
+    return clique.live_hash == clique.pod_template_hash and counts.updated == counts.all
 
 
 @record
@@ -146,11 +144,6 @@ def is_short(clique: Clique) -> bool:
 def serves_with_fewer(clique: Clique) -> bool:
     """Reports whether a clique has the ready pods that it needs, and fewer than are declared."""
     return not _needs_no_pods(clique) and clique.min_available <= pod_counts(clique).ready < clique.replicas
-
-
-def short_cliques(group: ScalingGroup) -> list[Clique]:
-    """Returns the cliques of a scaling group that are short of ready pods, replica by replica."""
-    return [clique for member in group.members for clique in member.cliques if is_short(clique)]
 
 
 def waiting_gangs(group: ScalingGroup) -> list[str]:

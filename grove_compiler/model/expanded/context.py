@@ -85,12 +85,12 @@ class SetInContext(PodCliqueSet):
     @lazy
     def missing_domains(self) -> list[str]:
         """The domains that the set's constraints name and its topology lacks; empty without a topology."""
-        return self.topology.lacks([use.domain for use in self.placement.domain_uses]) if self.topology else []
+        return self.topology.lacks([use.name for use in self.placement.domain_uses]) if self.topology else []
 
     def rank(self, domain: str) -> int:
         """Returns the level of a domain, from 0 for the broadest; -1 for one that the topology lacks."""
-        rank = self.topology.rank(domain) if self.topology else None
-        return -1 if rank is None else rank
+        domains = self.topology.domains if self.topology else []
+        return domains.index(domain) if domain in domains else -1
 
     @lazy
     def mnnvl_shape(self) -> str:

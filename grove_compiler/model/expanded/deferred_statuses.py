@@ -42,8 +42,7 @@ def deferred_statuses(parts: Iterable[StatusPart], replicas: Sequence[Replica], 
 
 
 def _is_deferred(clique: Clique, now: float) -> bool:
-    ends = None if lifts_gates(clique) else first_start_ends(clique)
-    return lifts_gates(clique) or (ends is not None and now < ends)
+    return lifts_gates(clique) or ((ends := first_start_ends(clique)) is not None and now < ends)
 
 
 STARTING_SECONDS = 3.0

@@ -19,10 +19,10 @@ from grove_compiler.model.inputs.snapshot import controller_of
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, GROUP_CLAIM, REPLICA, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM
+from grove_compiler.model.spec.sharing import CLAIM_API_VERSION
 from grove_compiler.record import record
 from kube_objects.manifest import group_of, is_terminating
 
-CLAIM_API_VERSION = "resource.k8s.io/v1"
 DOMAIN_UID = f"{group_of(DRIVER_API_VERSION)}/computeDomain"
 """The label by which NVIDIA's driver knows the claim templates that it has created: the UID of their ComputeDomain."""
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import status_of
-from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.clique_state import is_up_to_date
 from grove_compiler.model.expanded.live_object import is_scaled_by_others, live_object, old_status
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
@@ -148,8 +147,7 @@ def _is_behind(clique: Clique) -> bool:
 
 
 def _is_behind_itself(clique: Clique) -> bool:
-    labels = (live_object(clique).get("metadata") or {}).get("labels") or {}
-    return bool(clique.ref.uid) and labels.get(POD_HASH_LABEL) != clique.pod_template_hash
+    return bool(clique.ref.uid) and clique.live_hash != clique.pod_template_hash
 
 
 def _is_whole(member: ScalingGroupReplica) -> bool:

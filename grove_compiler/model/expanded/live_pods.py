@@ -36,11 +36,12 @@ class LivePod:
     node_name = declared(str, "spec.nodeName", "Empty until it is scheduled.")
     _hostname = declared(str, "spec.hostname")
     _gates = declared(list[Manifest], "spec.schedulingGates")
-    _claims = declared(list[Manifest], "spec.resourceClaims")
+    claims = declared(list[Manifest], "spec.resourceClaims", "Those with a `resourceClaimTemplateName` are made for it alone.")
     _phase = declared(str, "status.phase")
     reason = declared(str, "status.reason", "Why it has failed, such as Evicted or OutOfcpu; empty where a container did.")
     _conditions = declared(list[Manifest], "status.conditions")
     _containers = declared(list[Manifest], "status.containerStatuses")
+    _init_containers = declared(list[Manifest], "status.initContainerStatuses")
 
     @lazy
     def ref(self) -> ObjectRef:
@@ -112,6 +113,11 @@ class LivePod:
         )
 
     @property
+    def container_statuses(self) -> list[Manifest]:
+        """The statuses of its containers, those of init containers first."""
+        return [*self._init_containers, *self._containers]
+
+    @property
     def tested(self) -> TestedPod:
         """The results of its preflight checks."""
         return TestedPod(self.manifest)
@@ -120,6 +126,11 @@ class LivePod:
     def is_unhealthy(self) -> bool:
         """Whether a container has started and is not ready; one that has not started may still become ready."""
         return any(container.get("started") and not container.get("ready") for container in self._containers)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is on a node and healthy as far as known: ready, or still starting."""
+        return bool(self.node_name) and not (self.is_finished or self.has_crashed or self.is_unhealthy)
 
     @lazy
     def has_current_template(self) -> bool:
@@ -130,11 +141,6 @@ class LivePod:
     def is_gated(self) -> bool:
         """Whether it has Grove's scheduling gate."""
         return any(gate.get("name") == SCHEDULING_GATE for gate in self._gates)
-
-    @lazy
-    def has_claims_of_its_own(self) -> bool:
-        """Whether Kubernetes creates claims for it, from templates."""
-        return any(claim.get("resourceClaimTemplateName") for claim in self._claims)
 
 
 def _is_index(text: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_of, status_of
 from grove_compiler.model.expanded.live_pods import SCHEDULING_GATE, LivePod
-from grove_compiler.model.inputs.check_run import PREFIX
 from grove_compiler.record import record
 
 ON_THE_WAY = ("", "PodInitializing", "ContainerCreating")
@@ -21,11 +20,6 @@ class StuckContainer:
     reason: str
     message: str
     restarts: int
-
-    @property
-    def is_check(self) -> bool:
-        """Whether it is a preflight check, for which more is known."""
-        return self.name.startswith(PREFIX)
 
 
 def pod_condition(pod: LivePod, condition_type: str) -> Manifest:
@@ -52,9 +46,7 @@ def scheduler_has_reported(pod: LivePod) -> bool:
 
 def stuck_containers(pod: LivePod) -> list[StuckContainer]:
     """Returns the containers of a pod that do not get to run, init containers first, without those that are just being created."""
-    status = status_of(pod.manifest)
-    statuses = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
-    return [stuck for container in statuses if (stuck := _stuck(container)) is not None]
+    return [stuck for container in pod.container_statuses if (stuck := _stuck(container)) is not None]
 
 
 def waits_in_order(pod: LivePod) -> bool:

@@ -125,15 +125,12 @@ def effective_hashes(
     So neither another spelling of a template nor another version of the hash function, or of Kubernetes' types in it, makes pods look
     outdated (grove #709; design §6: roll on meaning, not on hashes). New templates, and sets without records, get the `computed` ones.
     """
-    hashes = [_recorded_hash(clique, priority_class, revisions) for clique in cliques] if revisions else []
-    if not all(hashes) or not hashes:
-        new, generation = computed()
-        hashes = [known or fresh for known, fresh in zip(hashes, new, strict=True)] if hashes else new
-    else:
-        generation = ""
+    hashes = [_recorded_hash(clique, priority_class, revisions) for clique in cliques]
+    if not all(hashes):
+        hashes = [known or new for known, new in zip(hashes, computed()[0], strict=True)]
     by_name = {clique.name: template_hash for clique, template_hash in zip(cliques, hashes, strict=True)}
     recorded = next((revision.generation_hash for revision in reversed(revisions) if revision.hashes == by_name), "")
-    return hashes, recorded or generation or computed()[1]
+    return hashes, recorded or computed()[1]
 
 
 def _recorded_hash(clique: CliqueTemplate, priority_class: str, revisions: Sequence[Revision]) -> str:

@@ -37,13 +37,8 @@ class SetUpdate:
         return self.set.is_rolled and is_over and bool(tally(self.set).outdated)
 
     @lazy
-    def is_known(self) -> bool:
-        """Whether there is an update to report, in progress or finished."""
-        return self.starts or bool(self.old)
-
-    @lazy
     def current(self) -> Manifest | None:
-        """The status entry of the replica being updated, as recorded if it is; none when all are up to date, and for `OnDelete`."""
+        """The status entry of the replica being updated, as recorded if it is; none when none is left to update, and for `OnDelete`."""
         if not self.set.is_rolled or (not self.starts and self.old.get("updateEndedAt")):
             return None
         states, unfinished = tally(self.set).states, tally(self.set).unfinished
@@ -57,11 +52,6 @@ class SetUpdate:
     def currently_updating(self, now: float) -> list[Manifest]:
         """Returns `currentlyUpdating` of the status; a replica that is chosen now starts at `now`."""
         return [{"updateStartedAt": timestamp(now), **self.current}] if self.current else []
-
-    @lazy
-    def is_over(self) -> bool:
-        """Whether we have no replica left to update."""
-        return self.current is None
 
 
 @memoized

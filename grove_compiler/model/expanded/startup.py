@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import chain
 
-from grove_compiler.graph.node import ObjectRef
-from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.structure import Clique, Replica
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
@@ -25,49 +23,15 @@ class Wait:
     path: str
 
 
-@record
-class Dependency:
-    """A PodClique that starts first, with at least `min_available` ready pods.
-
-    `expected_pods` is the number that a new pod waits for: fewer if the PodClique is scaled in below that, and none if to 0.
-    """
-
-    name: str
-    min_available: int
-    expected_pods: int
-
-
 @memoized
-def dependencies(clique: Clique) -> list[Dependency]:
+def dependencies(clique: Clique) -> list[Clique]:
     """Returns the PodCliques that a clique waits for, in the order of its template.
 
     A clique of a scaled gang waits only for cliques of its own scaling-group replica, since that may be added at any time. A clique of the
     base gang does not wait for cliques in other gangs, which its init container does not see.
     """
-    return [Dependency(parent.name, parent.min_available, _expected_pods(parent)) for parent in _parents(clique)]
-
-
-@record
-class UnmetDependency:
-    """A PodClique that has fewer ready pods than the cliques after it wait for."""
-
-    name: str
-    ref: ObjectRef
-    ready: int
-    min_available: int
-
-
-def unmet_dependencies(clique: Clique) -> list[UnmetDependency]:
-    """Returns the dependencies that a clique's pods may still wait for, by the statuses of those PodCliques.
-
-    It has those that have been scaled in as well: a pod that is older than that waits for the declared `minAvailable`.
-    """
-    unmet = []
-    for parent in _parents(clique):
-        ready = status_of(clique.set.snapshot.live(parent.ref)).get("readyReplicas") or 0
-        if ready < parent.min_available:
-            unmet.append(UnmetDependency(parent.name, parent.ref, ready, parent.min_available))
-    return unmet
+    find = _in_base_gang if clique.gang_name == clique.replica.name else _in_own_member
+    return [parent for wait in waits(clique.set, clique.template) for parent in find(clique, wait.other)]
 
 
 def waits(pcs: PodCliqueSet, clique: CliqueTemplate) -> list[Wait]:
@@ -79,13 +43,6 @@ def waits(pcs: PodCliqueSet, clique: CliqueTemplate) -> list[Wait]:
     by_name = pcs.cliques_by_name
     path = f"{clique.path}.spec.startsAfter"
     return [Wait(clique, by_name[name], f"{path}[{index}]") for index, name in enumerate(clique.starts_after) if name in by_name]
-
-
-@memoized
-def _parents(clique: Clique) -> list[Clique]:
-    """Returns the PodCliques of its gang that a clique starts after."""
-    find = _in_base_gang if clique.gang_name == clique.replica.name else _in_own_member
-    return [parent for wait in waits(clique.set, clique.template) for parent in find(clique, wait.other)]
 
 
 def _in_base_gang(clique: Clique, template: CliqueTemplate) -> list[Clique]:
@@ -108,10 +65,3 @@ def _in_own_member(clique: Clique, template: CliqueTemplate) -> list[Clique]:
     """Returns the PodClique of a template in the same replica of a scaling group."""
     cliques = clique.member.cliques if clique.member is not None else []
     return [each for each in cliques if each.declared.name == template.name]
-
-
-def _expected_pods(parent: Clique) -> int:
-    """Returns how many pods of a PodClique are to be ready: `minAvailable`, or fewer if it is scaled in below that."""
-    if not parent.is_desired:
-        return 0
-    return min(parent.min_available, parent.replicas) if parent.ref.uid else parent.min_available

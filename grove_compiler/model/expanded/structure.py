@@ -230,7 +230,7 @@ class Clique:
     def live_hash(self) -> str:
         """The hash of the live PodClique's template; empty without a PodClique."""
         live = self.set.snapshot.live(self.ref)
-        return ((live or {}).get("metadata") or {}).get("labels", {}).get(POD_HASH_LABEL) or ""
+        return (((live or {}).get("metadata") or {}).get("labels") or {}).get(POD_HASH_LABEL) or ""
 
     @lazy
     def reported_hash(self) -> str:
@@ -266,6 +266,13 @@ class Clique:
     def needed(self) -> int:
         """How many of its pods its gang needs: `minAvailable`, or all that are declared while it is scaled below that."""
         return min(self.min_available, self.replicas)
+
+    @property
+    def expected_pods(self) -> int:
+        """How many ready pods of it a new pod that starts after it waits for: `minAvailable`, or fewer if it is scaled in below that."""
+        if not self.is_desired:
+            return 0
+        return self.needed if self.ref.uid else self.min_available
 
     @property
     def gpu_containers(self) -> list[GpuContainer]:

@@ -48,20 +48,10 @@ class Breach:
     pods: list[LivePod] = field(repr=False)
     checks_fail_since: float | None = None
 
-    @property
-    def name(self) -> str:
-        """The name of the object that has been breached the longest."""
-        return self.reported.name
-
-    @property
-    def since(self) -> float:
-        """When that breach was reported."""
-        return self.reported.since
-
     @lazy
     def began(self) -> float:
-        """The start of its delay: `since`, or the creation of its oldest pod if that is later, after a restart."""
-        return max([self.since, *([min(self._ages)] if self._ages else [])])
+        """The start of its delay: that of its breach, or the creation of its oldest pod if that is later, after a restart."""
+        return max([self.reported.since, *([min(self._ages)] if self._ages else [])])
 
     @lazy
     def deadline(self) -> float:
@@ -71,12 +61,12 @@ class Breach:
     @lazy
     def is_restarted(self) -> bool:
         """Whether its pods were created after its first delay, by a restart."""
-        return bool(self._ages) and min(self._ages) >= self.since + self.delay
+        return bool(self._ages) and min(self._ages) >= self.reported.since + self.delay
 
     @lazy
     def is_announced(self) -> bool:
         """Whether an event announces the deadline: not at a slow start, nor after a restart that was announced."""
-        return self.reported.was_whole and not (self._ages and min(self._ages) > self.since - STARTING_SECONDS)
+        return self.reported.was_whole and not (self._ages and min(self._ages) > self.reported.since - STARTING_SECONDS)
 
     @lazy
     def serves(self) -> bool:

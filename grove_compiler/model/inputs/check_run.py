@@ -168,7 +168,7 @@ class TestedPod:
     @lazy
     def has_passed(self) -> bool:
         """Whether it has checks and all of them have passed."""
-        return bool(self._checks) and self._checks <= set(passed_containers(self.manifest))
+        return bool(self._checks) and self._checks <= set(passed_containers(self.manifest, "state"))
 
     @property
     def _checks(self) -> set[str]:
@@ -181,21 +181,13 @@ class TestedPod:
         return [status for status in statuses if str(status.get("name")).startswith(PREFIX)]
 
 
-def passed_containers(pod: Manifest) -> Iterator[str]:
-    """Yields the names of the init containers of a pod that have succeeded, and so do not run again."""
-    for status in (pod.get("status") or {}).get("initContainerStatuses") or ():
-        terminated = (status.get("state") or {}).get("terminated")
-        if terminated and terminated.get("exitCode") == 0:
-            yield status["name"]
+def passed_containers(pod: Manifest, *states: str) -> Iterator[str]:
+    """Yields the names of the init containers of a pod that have succeeded, by the named ones of `state` and `lastState`.
 
-
-def once_passed_containers(pod: Manifest) -> Iterator[str]:
-    """Yields the names of the init containers of a pod whose last run, or the one before, has succeeded.
-
-    Those that succeeded run again where the pod has lost its sandbox, as by a restart of its node.
+    By its `state` it does not run again. Otherwise it does where the pod has lost its sandbox, as by a restart of its node.
     """
     for status in (pod.get("status") or {}).get("initContainerStatuses") or ():
-        runs = ((status.get(key) or {}).get("terminated") for key in ("state", "lastState"))
+        runs = ((status.get(key) or {}).get("terminated") for key in states)
         if any(run and run.get("exitCode") == 0 for run in runs):
             yield status["name"]
 

@@ -12,16 +12,6 @@ from grove_compiler.version import __version__
 
 DEFAULT_SCHEDULER = "default-scheduler"
 DEFAULT_INIT_IMAGE = "grove-initc"
-DEFAULT_INIT_RESOURCES: Manifest = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "100m", "memory": "128Mi"}}
-"""Equal, so that a Guaranteed pod stays that; a pod needs as much as its largest init container, so that few pods need more for it."""
-DEFAULT_INIT_SECURITY: Manifest = {
-    "allowPrivilegeEscalation": False,
-    "capabilities": {"drop": ["ALL"]},
-    "readOnlyRootFilesystem": True,
-    "runAsNonRoot": True,
-    "seccompProfile": {"type": "RuntimeDefault"},
-}
-"""What the Pod Security Standard `restricted` asks for."""
 KAI = "kai-scheduler"
 
 
@@ -46,7 +36,7 @@ class Configuration:
     topology_levels = declared(list[Manifest], "topologyAwareScheduling.levels", "Those of the default topology (GREP-244).")
     mnnvl_enabled = declared(bool, "network.autoMNNVLEnabled")
     _entries = declared(list[Manifest], "scheduler.profiles")
-    _init_container = declared(Manifest, "initContainer")
+    init_container = declared(Manifest, "initContainer", "The start-up init container.")
 
     @lazy
     def profiles(self) -> list[EnabledScheduler]:
@@ -65,21 +55,9 @@ class Configuration:
         return self.manifest["scheduler"].get("defaultProfileName") or marked or DEFAULT_SCHEDULER
 
     @lazy
-    def init_resources(self) -> Manifest:
-        """The resources of the start-up init container; empty for none."""
-        resources: Manifest | None = self._init_container.get("resources")
-        return DEFAULT_INIT_RESOURCES if resources is None else resources
-
-    @lazy
-    def init_security_context(self) -> Manifest:
-        """The security context of the start-up init container; empty for none."""
-        context: Manifest | None = self._init_container.get("securityContext")
-        return DEFAULT_INIT_SECURITY if context is None else context
-
-    @lazy
     def init_image(self) -> str:
         """The image of the start-up init container; without tag or digest, the program's version is its tag."""
-        image = self._init_container.get("image") or DEFAULT_INIT_IMAGE
+        image = self.init_container.get("image") or DEFAULT_INIT_IMAGE
         name = image.rpartition("/")[2]
         return image if ":" in name or "@" in name else f"{image}:v{__version__}"
 

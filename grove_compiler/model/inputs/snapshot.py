@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.labels import PART_OF
+from grove_compiler.unknown import Unknown
 from kube_objects.manifest import group_of, is_terminating
 
 FINISHED_PHASES = ("Succeeded", "Failed")
@@ -141,6 +142,13 @@ class Snapshot:
         group = group_of(api_version)
         given = self._given.get(group, kind, namespace, name)
         return self._view.get(group, kind, namespace, name) if given is None and self._view is not None else given
+
+    def find(self, api_version: str, kind: str, namespace: str, name: str) -> Manifest | None:
+        """Returns what `get` does; None also for an object of a kind that is not synced yet."""
+        try:
+            return self.get(api_version, kind, namespace, name)
+        except Unknown:
+            return None
 
     def of_kind(self, api_version: str, kind: str) -> list[Manifest]:
         """Returns all objects of a kind, terminating or not."""

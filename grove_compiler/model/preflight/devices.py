@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.spec.sharing import CLAIM_API_VERSION
 from grove_compiler.record import record
 from grove_compiler.unknown import Unknown
 
-RESOURCE_API = "resource.k8s.io/v1"
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 """The prefix of the extended resource through which a pod requests devices of a class by the class's name (KEP-5004)."""
 
@@ -82,7 +79,7 @@ def classes_behind(snapshot: Snapshot, resources: list[str]) -> list[str]:
 def _device_classes(snapshot: Snapshot) -> list[Manifest]:
     """Returns the DeviceClasses of the cluster; empty while they are not synced."""
     try:
-        return snapshot.of_kind(RESOURCE_API, "DeviceClass")
+        return snapshot.of_kind(CLAIM_API_VERSION, "DeviceClass")
     except Unknown:
         return []
 
@@ -108,7 +105,7 @@ def _claim_spec(kind: str, name: str, namespace: str, snapshot: Snapshot) -> tup
     if not kind:
         return {}, "it refers to neither a ResourceClaim nor a ResourceClaimTemplate"
     try:
-        manifest = snapshot.get(RESOURCE_API, kind, namespace, name)
+        manifest = snapshot.get(CLAIM_API_VERSION, kind, namespace, name)
     except Unknown as error:
         return {}, f"the {kind} {name} cannot be read yet ({error})"
     if manifest is None:
@@ -124,10 +121,5 @@ def _request(request: Manifest) -> DeviceRequest:
 
 
 def _device(device: Manifest) -> Device:
-    selectors = "\n".join(_expressions(device.get("selectors")))
-    return Device(str(device.get("deviceClassName") or ""), selectors, device.get("adminAccess") is True)
-
-
-def _expressions(selectors: Any) -> Iterator[str]:
-    for selector in selectors or []:
-        yield str((selector.get("cel") or {}).get("expression") or "")
+    selectors = (str((selector.get("cel") or {}).get("expression") or "") for selector in device.get("selectors") or [])
+    return Device(str(device.get("deviceClassName") or ""), "\n".join(selectors), device.get("adminAccess") is True)

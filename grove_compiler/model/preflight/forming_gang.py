@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.declared import declared
-from grove_compiler.model.inputs.check_run import PREFIX, once_passed_containers
+from grove_compiler.model.inputs.check_run import PREFIX, passed_containers
 from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.gang import GangReference
@@ -40,7 +40,7 @@ class Peer:
     @lazy
     def passed_checks(self) -> list[str]:
         """Those of its gang checks that it has passed, as far as its status still tells."""
-        passed = set(once_passed_containers(self.manifest))
+        passed = set(passed_containers(self.manifest, "state", "lastState"))
         return [check for check in self.gang_checks if PREFIX + check in passed]
 
     def verdict_of(self, check: str) -> str:

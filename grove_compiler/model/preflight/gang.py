@@ -7,11 +7,10 @@ from typing import Any, Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.names import dns1123_subdomain
-from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.declared import declared
 from grove_compiler.model.inputs.check_run import passed_containers
-from grove_compiler.model.inputs.snapshot import Snapshot, is_finished
+from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.preflight.pod_devices import PodWithDevices
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.record import record
 from grove_compiler.unknown import Unknown
@@ -29,33 +28,13 @@ MAX_DIGITS = 6
 
 
 @record(slots=False)
-class PodGroupMember:
-    """A pod, as far as it tells which gang it belongs to."""
-
-    manifest: Manifest
-    preflight: Preflight
-
-    spec = declared(Manifest, "spec")
-    labels = declared(dict[str, str], "metadata.labels")
-    annotations = declared(dict[str, str], "metadata.annotations")
-
-
-@record
-class GangContext:
-    """Holds what a gang is looked up with. `has_gang_check` tells whether pods of a template get a check that waits for their gang."""
-
-    snapshot: Snapshot
-    decisions: DecisionRules
-    has_gang_check: Callable[[Manifest], bool]
-
-
-@record(slots=False)
 class GangReference:
     """A gang as its pods refer to it.
 
     `parts` distinguish it from the other gangs of its namespace. `object` is the API object that represents it, an empty reference if none
     does. `declared_size` is the number of pods that the pods themselves declare, 0 if they do not, or if `size_problem` tells why what
-    they declare is none.
+    they declare is none. `_pod` is the one that refers to it, and `_has_gang_check` tells whether pods of a template get a check that waits
+    for their gang.
     """
 
     method: str
@@ -64,7 +43,8 @@ class GangReference:
     object: ObjectRef
     declared_size: int
     size_problem: str
-    _context: GangContext
+    _pod: PodWithDevices
+    _has_gang_check: Callable[[Manifest], bool]
 
     @property
     def id(self) -> str:
@@ -85,17 +65,13 @@ class GangReference:
     @lazy
     def manifest(self) -> Manifest:
         """The object that represents it; empty if there is none, or while it is not synced."""
-        if not self.object.name:
-            return {}
-        try:
-            return self._context.snapshot.get(self.object.api_version, self.object.kind, self.object.namespace, self.object.name) or {}
-        except Unknown:
-            return {}
+        of = self.object
+        return (self._pod.snapshot.find(of.api_version, of.kind, of.namespace, of.name) if of.name else None) or {}
 
     @lazy
     def size(self) -> int:
         """How many of its pods will register, by the rule `gang_size`; 0 while unknown."""
-        return max(0, self._context.decisions.of(CheckedGangDecisions).gang_size(self))
+        return max(0, self._pod.decisions.of(CheckedGangDecisions).gang_size(self))
 
     @lazy
     def workload_group(self) -> Manifest:
@@ -110,18 +86,18 @@ class GangReference:
         admission = ((self.manifest.get("status") or {}).get("admission") or {}).get("podSetAssignments") or []
         admitted = {assignment.get("name"): assignment.get("count") for assignment in admission}
         pod_sets = (self.manifest.get("spec") or {}).get("podSets") or []
-        checked = (pod_set for pod_set in pod_sets if self._context.has_gang_check(pod_set.get("template") or {}))
+        checked = (pod_set for pod_set in pod_sets if self._has_gang_check(pod_set.get("template") or {}))
         return sum(admitted.get(pod_set.get("name")) or pod_set.get("count") or 0 for pod_set in checked)
 
     @lazy
     def passed(self) -> list[str]:
         """The check containers that running pods of the gang have passed: no peer is left to run these with another pod."""
         try:
-            pods = self._context.snapshot.labelled("", "Pod", LABEL, self.label, self.namespace)
+            pods = self._pod.snapshot.labelled("", "Pod", LABEL, self.label, self.namespace)
         except Unknown:
             return []
         running = (pod for pod in pods if not is_terminating(pod) and not is_finished(pod))
-        return sorted({name for pod in running for name in passed_containers(pod)})
+        return sorted({name for pod in running for name in passed_containers(pod, "state")})
 
     @lazy
     def grove_pods(self) -> int:
@@ -130,15 +106,12 @@ class GangReference:
         return sum(self._pods_of(group) for group in groups)
 
     def _pods_of(self, group: Manifest) -> int:
-        try:
-            clique = self._context.snapshot.get("grove.io/v1alpha1", "PodClique", self.namespace, group.get("name") or "")
-        except Unknown:
-            clique = None
+        clique = self._pod.snapshot.find("grove.io/v1alpha1", "PodClique", self.namespace, group.get("name") or "")
         spec = (clique or {}).get("spec") or {}
         if clique is None or not spec.get("podSpec"):
             return group.get("minReplicas") or 0
         template = {"metadata": clique.get("metadata"), "spec": spec["podSpec"]}
-        return (spec.get("replicas") or 0) if self._context.has_gang_check(template) else 0
+        return (spec.get("replicas") or 0) if self._has_gang_check(template) else 0
 
 
 class CheckedGangDecisions(Protocol):
@@ -147,7 +120,7 @@ class CheckedGangDecisions(Protocol):
         """Decides by which methods the gang of a pod is discovered; the first one that finds a gang applies."""
 
     @staticmethod
-    def gang_reference(pod: PodGroupMember, method: str) -> dict[str, Any] | None:
+    def gang_reference(pod: PodWithDevices, method: str) -> dict[str, Any] | None:
         """Decides the gang of a pod: `parts`, optionally `apiVersion`, `kind` and `name` of its object, and `size`; none without a gang.
 
         `sizeFrom` says in words where the pod declares the size.
@@ -158,14 +131,15 @@ class CheckedGangDecisions(Protocol):
         """Decides how many pods of a gang will register; 0 while that is unknown."""
 
 
-def find_gang(pod: PodGroupMember, namespace: str, context: GangContext) -> GangReference | None:
+def find_gang(pod: PodWithDevices, has_gang_check: Callable[[Manifest], bool]) -> GangReference | None:
     """Returns the gang of a pod; none for a pod without a gang."""
-    for method in context.decisions.of(CheckedGangDecisions).gang_methods(pod.preflight):
-        answer = context.decisions.of(CheckedGangDecisions).gang_reference(pod, method)
+    decisions = pod.decisions.of(CheckedGangDecisions)
+    for method in decisions.gang_methods(pod.preflight):
+        answer = decisions.gang_reference(pod, method)
         if answer and all(answer["parts"]):
-            reference = ObjectRef(answer.get("apiVersion") or "", answer.get("kind") or "", namespace, answer.get("name") or "")
+            reference = ObjectRef(answer.get("apiVersion") or "", answer.get("kind") or "", pod.namespace, answer.get("name") or "")
             size, problem = _declared_size(answer)
-            return GangReference(method, namespace, answer["parts"], reference, size, problem, context)
+            return GangReference(method, pod.namespace, answer["parts"], reference, size, problem, pod, has_gang_check)
     return None
 
 

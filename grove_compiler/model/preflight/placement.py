@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Snapshot
-from grove_compiler.unknown import Unknown
 
 
 def instance_type(pod_spec: Manifest, label: str, snapshot: Snapshot) -> str:
@@ -18,10 +17,7 @@ def instance_type(pod_spec: Manifest, label: str, snapshot: Snapshot) -> str:
 
 def node_instance_type(name: str, label: str, snapshot: Snapshot) -> str:
     """Returns the label's value on a node; empty for an unknown node, and without the label."""
-    try:
-        node = snapshot.get("v1", "Node", "", name) or {}
-    except Unknown:
-        return ""
+    node = snapshot.find("v1", "Node", "", name) or {}
     return str(((node.get("metadata") or {}).get("labels") or {}).get(label) or "")
 
 

@@ -8,12 +8,11 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.declared import declared
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import TOPOLOGY_VARIABLE, Container, copied_mount
-from grove_compiler.model.preflight.gang import GangContext, GangReference, PodGroupMember, find_gang
+from grove_compiler.model.preflight.gang import GangReference, find_gang
 from grove_compiler.model.preflight.placement import instance_type
 from grove_compiler.model.preflight.pod_devices import PodWithDevices
 from grove_compiler.model.preflight.values import Preflight, PreflightCheck, matches_any
 from grove_compiler.record import record
-from grove_compiler.unknown import Unknown
 from kube_objects.label_selector import selects
 
 SELECTION = "nvsentinel.nvidia.com/preflight-checks"
@@ -24,7 +23,6 @@ SELECTION = "nvsentinel.nvidia.com/preflight-checks"
 class CheckedPod(PodWithDevices):
     """A pod at its creation, with the facts of the cluster and the values about it. `namespace` is the request's if the pod names none."""
 
-    annotations = declared(dict[str, str], "metadata.annotations")
     volumes = declared(list[Manifest], "spec.volumes")
 
     @property
@@ -91,8 +89,7 @@ class CheckedPod(PodWithDevices):
     @lazy
     def gang(self) -> GangReference | None:
         """Its gang; none if it belongs to none."""
-        context = GangContext(self.snapshot, self.decisions, self._template_has_gang_check)
-        return find_gang(PodGroupMember(self.manifest, self.preflight), self.namespace, context)
+        return find_gang(self, self._template_has_gang_check)
 
     def _template_has_gang_check(self, template: Manifest) -> bool:
         """Reports whether pods of a template in its namespace get a gang check; true for an unknown template."""
@@ -173,10 +170,7 @@ class CheckedPod(PodWithDevices):
     @lazy
     def namespace_labels(self) -> dict[str, str] | None:
         """The labels of its namespace; none if the namespace is unknown."""
-        try:
-            namespace = self.snapshot.get("v1", "Namespace", "", self.namespace)
-        except Unknown:
-            return None
+        namespace = self.snapshot.find("v1", "Namespace", "", self.namespace)
         return (namespace.get("metadata") or {}).get("labels") or {} if namespace is not None else None
 
     @property

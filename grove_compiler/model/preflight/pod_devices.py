@@ -32,7 +32,9 @@ class PodWithDevices:
     snapshot: Snapshot
     decisions: DecisionRules
 
-    spec = declared(dict, "spec")
+    spec = declared(Manifest, "spec")
+    labels = declared(dict[str, str], "metadata.labels")
+    annotations = declared(dict[str, str], "metadata.annotations")
 
     @lazy
     def containers(self) -> list[Container]:
@@ -97,11 +99,6 @@ class PodWithDevices:
     def has_gpus(self) -> bool:
         """Whether it requests GPUs, as extended resources or through claims."""
         return bool(self.gpus or self.gpu_claims)
-
-    @lazy
-    def has_network(self) -> bool:
-        """Whether it requests network devices, as extended resources or through claims."""
-        return bool(self.network_devices or self.network_claims)
 
     @lazy
     def is_guaranteed(self) -> bool:

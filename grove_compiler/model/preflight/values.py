@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.kube.duration import seconds
 from grove_compiler.model.declared import declared, optional
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import Container
@@ -74,6 +73,7 @@ class Preflight:
     env_patterns = declared(list[str], "ncclEnvPatterns")
     mount_patterns = declared(list[str], "volumeMountPatterns")
     instance_type_label = declared(str, "ncclTopology.instanceTypeLabel")
+    enable_fallback = optional(bool, "ncclTopology.enableFallback", "False where NCCL may not detect the topology of an unknown machine.")
     topology_files = declared(dict[str, str], "ncclTopology.instanceTypeMapping")
     shared_memory = declared(str, "sharedMemory", "Empty for the container runtime's default.")
     namespaces = declared(list[str], "namespaces")
@@ -85,6 +85,7 @@ class Preflight:
     socket_host_path = declared(str, "platformConnector.hostPath")
     token_audience = declared(str, "platformConnector.token.audience", "Empty if checks get no token.")
     token_lifetime = declared(int, "platformConnector.token.expirationSeconds")
+    lookup_failure_policy = declared(str, "gpuDetection.lookupFailurePolicy", "Fail rejects pods with claims that cannot be looked up.")
     token_folder = declared(str, "platformConnector.token.mountPath")
     spool_folder = declared(str, "platformConnector.spool", "Empty if events that were not sent are lost with the container.")
     pods_may_select = declared(bool, "podSelection")
@@ -106,28 +107,6 @@ class Preflight:
     def allreduce_threshold(self) -> float:
         """`nccl.allreduceThresholdGBps`, in GB/s."""
         return float((self.manifest.get("nccl") or {}).get("allreduceThresholdGBps") or 0)
-
-    @property
-    def gang_timeout_seconds(self) -> int:
-        """`gangTimeout` in seconds."""
-        return int(seconds(self.gang_timeout or "0s"))
-
-    @property
-    def refuses_failed_lookups(self) -> bool:
-        """Whether a pod with claims that cannot be looked up is rejected."""
-        return (self.manifest.get("gpuDetection") or {}).get("lookupFailurePolicy") == "Fail"
-
-    @property
-    def allows_unknown_machines(self) -> bool:
-        """Whether NCCL may detect the topology of an instance type that is not in the mapping."""
-        return (self.manifest.get("ncclTopology") or {}).get("enableFallback") is not False
-
-    @lazy
-    def topology_files_text(self) -> str:
-        """`ncclTopology.instanceTypeMapping` as JSON, for checks that choose the file themselves."""
-        import json  # only where a pod is reviewed: no compilation of sets needs it
-
-        return json.dumps(self.topology_files, sort_keys=True, separators=(",", ":"))
 
     @property
     def token_source(self) -> Manifest:

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.declared import declared
+from grove_compiler.model.spec.mention import Mention
 from grove_compiler.model.spec.topology import Topology
 from grove_compiler.record import record
-
-
-@record
-class DomainUse:
-    """A topology domain that a constraint names, and the path of the field that names it."""
-
-    domain: str
-    path: str
 
 
 @record(slots=False)
@@ -49,10 +42,10 @@ class Constraint:
         return self.manifest.get("pack") is not None
 
     @property
-    def uses(self) -> list[DomainUse]:
+    def uses(self) -> list[Mention]:
         """The domains that it names, the required one first."""
-        uses = DomainUse(self.required, self.required_path), DomainUse(self.preferred, self.preferred_path)
-        return [use for use in uses if use.domain]
+        uses = Mention(self.required, self.required_path), Mention(self.preferred, self.preferred_path)
+        return [use for use in uses if use.name]
 
 
 @record

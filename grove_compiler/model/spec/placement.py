@@ -9,7 +9,8 @@ from typing import TypeVar
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.declared import declared
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.spec.constraints import Constraint, DomainUse, NestedConstraint, constraint_in
+from grove_compiler.model.spec.constraints import Constraint, NestedConstraint, constraint_in
+from grove_compiler.model.spec.mention import Mention
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.model.spec.topology import BINDING, CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, Topology, find_topology
 from grove_compiler.record import record
@@ -17,14 +18,6 @@ from grove_compiler.record import record
 Known = TypeVar("Known", bound=Topology)
 
 CLUSTER_TOPOLOGY_NAME_PATH = "spec.template.clusterTopologyName"
-
-
-@record
-class NamedTopology:
-    """A topology's name, and the path of the field that names it."""
-
-    name: str
-    path: str
 
 
 @record(slots=False)
@@ -52,11 +45,11 @@ class Placement:
         return [constraint for constraint in parts if constraint is not None]
 
     @lazy
-    def names(self) -> list[NamedTopology]:
+    def names(self) -> list[Mention]:
         """Every topology that is named explicitly."""
-        design = [NamedTopology(self.cluster_topology_name, CLUSTER_TOPOLOGY_NAME_PATH)] if self.cluster_topology_name else []
+        design = [Mention(self.cluster_topology_name, CLUSTER_TOPOLOGY_NAME_PATH)] if self.cluster_topology_name else []
         return design + [
-            NamedTopology(constraint.topology_name, f"{constraint.path}.topologyName")
+            Mention(constraint.topology_name, f"{constraint.path}.topologyName")
             for constraint in self.constraints
             if constraint.topology_name
         ]
@@ -99,7 +92,7 @@ class Placement:
         return [constraint for constraint in parts if constraint is not None and constraint.uses_pack and not constraint.topology_name]
 
     @lazy
-    def domain_uses(self) -> list[DomainUse]:
+    def domain_uses(self) -> list[Mention]:
         """Every domain that a constraint names."""
         return [use for constraint in self.constraints for use in constraint.uses]
 

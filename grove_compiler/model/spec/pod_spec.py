@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.spec.mention import Mention
 from grove_compiler.record import record
 
 GPU = "nvidia.com/gpu"
@@ -39,18 +40,10 @@ def gpu_containers_of(pod_spec: Manifest, path: str) -> list[GpuContainer]:
     ]
 
 
-@record
-class ClaimUse:
-    """A claim that a container uses: `name` is its name in the pod, `path` the field in the set."""
-
-    name: str
-    path: str
-
-
-def claim_uses_of(pod_spec: Manifest, path: str) -> list[ClaimUse]:
-    """Returns the claims that containers, then init containers, name in `resources.claims`. `path` is the pod spec's."""
+def claim_uses_of(pod_spec: Manifest, path: str) -> list[Mention]:
+    """Returns the claims of the pod that containers, then init containers, name in `resources.claims`. `path` is the pod spec's."""
     return [
-        ClaimUse(name, f"{path}.{field}[{index}].resources.claims[{number}].name")
+        Mention(name, f"{path}.{field}[{index}].resources.claims[{number}].name")
         for field in ("containers", "initContainers")
         for index, container in enumerate(pod_spec.get(field) or [])
         for number, name in enumerate(_claim_names(container))

@@ -13,9 +13,10 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.declared import declared, optional
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.spec.mention import Mention
 from grove_compiler.model.spec.mnnvl import Mnnvl
 from grove_compiler.model.spec.placement import Placement
-from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, claim_templates_in, sharing_in
+from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, sharing_in
 from grove_compiler.model.spec.structs import Struct, structs_in
 from grove_compiler.model.spec.templates import (
     CliqueTemplate,
@@ -34,14 +35,6 @@ MEMBERSHIP = ("applyset.kubernetes.io/", "objectset.rio.cattle.io/")
 """Labels and annotations by which `kubectl apply --prune --applyset` and Rancher's controllers find what they have applied: whatever bears
 them and is not among that, they delete."""
 LIMITS = "spec.trainingSpec"
-
-
-@record
-class CliqueMention:
-    """A clique that the limits of a training workload name, which may not exist; `path` is the field that names it."""
-
-    name: str
-    path: str
 
 
 @record(slots=False)
@@ -110,15 +103,15 @@ class PodCliqueSet:
         return self.is_training and self.spec.get("suspend") is True
 
     @lazy
-    def clique_mentions(self) -> list[CliqueMention]:
+    def clique_mentions(self) -> list[Mention]:
         """The cliques that the limits name in `failureRules`, then those in `successCliques`."""
         rules, names = self.training_limits.get("failureRules") or [], self.training_limits.get("successCliques") or []
         in_rules = [
-            CliqueMention(rule["clique"], f"{LIMITS}.failureRules[{index}].clique")
+            Mention(rule["clique"], f"{LIMITS}.failureRules[{index}].clique")
             for index, rule in enumerate(rules)
             if isinstance(rule.get("clique"), str)
         ]
-        return [*in_rules, *(CliqueMention(name, f"{LIMITS}.successCliques[{index}]") for index, name in enumerate(names))]
+        return [*in_rules, *(Mention(name, f"{LIMITS}.successCliques[{index}]") for index, name in enumerate(names))]
 
     @lazy
     def keeps_on_restart(self) -> bool:
@@ -145,7 +138,8 @@ class PodCliqueSet:
 
     @lazy
     def claim_templates(self) -> list[ClaimTemplate]:
-        return claim_templates_in(self.template, "spec.template")
+        entries = self.template.get("resourceClaimTemplates") or []
+        return [ClaimTemplate(entry, index, f"spec.template.resourceClaimTemplates[{index}]") for index, entry in enumerate(entries)]
 
     @lazy
     def claim_templates_by_name(self) -> dict[str, ClaimTemplate]:

@@ -8,6 +8,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.declared import declared, optional
 from grove_compiler.record import record
 
+CLAIM_API_VERSION = "resource.k8s.io/v1"
 ALL_REPLICAS = "AllReplicas"
 PER_REPLICA = "PerReplica"
 
@@ -58,12 +59,6 @@ class SharingReach:
         """Returns the references without a filter, or whose filter has the name of the clique or of its scaling group, in their order."""
         positions = {*self._all, *self._by_clique.get(clique, ()), *self._by_group.get(group, ())}
         return [self._refs[position] for position in sorted(positions)]
-
-
-def claim_templates_in(template: Manifest, path: str) -> list[ClaimTemplate]:
-    """Returns the claim templates of `spec.template`, which stands at `path`."""
-    entries = template.get("resourceClaimTemplates") or []
-    return [ClaimTemplate(entry, index, f"{path}.resourceClaimTemplates[{index}]") for index, entry in enumerate(entries)]
 
 
 def sharing_in(holder: Manifest, path: str) -> list[SharingRef]:

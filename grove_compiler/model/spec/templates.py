@@ -12,7 +12,8 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.declared import declared, optional
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.constraints import Constraint, constraint_in
-from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, ClaimUse, GpuContainer, by_name, claim_uses_of, gpu_containers_of
+from grove_compiler.model.spec.mention import Mention
+from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, GpuContainer, by_name, claim_uses_of, gpu_containers_of
 from grove_compiler.model.spec.sharing import SharingRef, sharing_in
 from grove_compiler.record import record
 
@@ -132,7 +133,7 @@ class CliqueTemplate(_Template):
         return bool(self.gpu_containers)
 
     @lazy
-    def claim_uses(self) -> list[ClaimUse]:
+    def claim_uses(self) -> list[Mention]:
         """The claims that its containers and init containers name."""
         return claim_uses_of(self.pod_spec, f"{self.path}.spec.podSpec")
 

@@ -87,10 +87,6 @@ class Topology:
         """Returns the node label key of a domain; none for a domain that the topology does not have."""
         return next((level.key for level in self.levels if level.domain == domain), None) if domain else None
 
-    def rank(self, domain: str | None) -> int | None:
-        """Returns the position of a domain's level, 0 for the broadest; none for a domain that the topology does not have."""
-        return self.domains.index(domain) if domain in self.domains else None
-
 
 def find_topology(topologies: Sequence[Known], name: str, first: str) -> Known | None:
     """Returns the topology of that name, preferably of the kind `first`, else of the other kind."""

@@ -67,10 +67,11 @@ class ReplicaAttempt:
         return [pod for pod in others if pod.node_name and not pod.is_finished]
 
     @lazy
-    def failure(self) -> Manifest | None:
-        """The failure of this attempt, as reported by the PodClique that failed first; none while none has failed."""
-        reports = (recorded_attempt(clique).get("failure") for clique in self.replica.all_cliques)
-        return min((report for report in reports if report), key=lambda report: str(report.get("time") or ""), default=None)
+    def first_failure(self) -> tuple[str, Manifest] | None:
+        """The PodClique that failed first in this attempt, by name, and its report of the failure; none while none has failed."""
+        reports = ((clique.name, recorded_attempt(clique).get("failure")) for clique in self.replica.all_cliques)
+        failed = [(name, report) for name, report in reports if report]
+        return min(failed, key=lambda entry: (str(entry[1].get("time") or ""), not entry[1].get("disruption"), entry[0]), default=None)
 
     @lazy
     def may_run(self) -> bool:
@@ -82,7 +83,7 @@ class ReplicaAttempt:
         is_free = not self.older_pods and not self.waits_for
         pcs = self.replica.set
         is_held = pcs.is_out_of_time or pcs.is_suspended or self.replica.index in pcs.backing_off
-        return is_free and not is_held and not self.is_over and self.failure is None
+        return is_free and not is_held and not self.is_over and self.first_failure is None
 
 
 @memoized
@@ -175,11 +176,7 @@ def is_done(replica: Replica) -> bool:
     if replica_attempt(replica).has_succeeded:
         return True
     cliques = deciding_cliques(replica)
-    return bool(cliques) and all(_has_succeeded(clique) for clique in cliques)
-
-
-def _has_succeeded(clique: Clique) -> bool:
-    return is_true_in(recorded_attempt(clique), "Succeeded")
+    return bool(cliques) and all(is_true_in(recorded_attempt(clique), "Succeeded") for clique in cliques)
 
 
 def _starting_together(replica: Replica) -> list[Clique]:

@@ -106,8 +106,7 @@ class CliqueAttempt:
     @lazy
     def holding(self) -> int:
         """How many of its pods have succeeded, or are on nodes and healthy as far as known."""
-        healthy = (pod.node_name and not (pod.is_finished or pod.has_crashed or pod.is_unhealthy) for pod in attempt_pods(self.clique))
-        return len(self.succeeded) + sum(map(bool, healthy))
+        return len(self.succeeded) + sum(pod.holds for pod in attempt_pods(self.clique))
 
     @lazy
     def delay(self) -> float:

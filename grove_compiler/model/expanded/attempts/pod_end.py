@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_in, is_true_in, status_of
@@ -79,7 +78,7 @@ def tells_its_end(pod: LivePod) -> bool:
 
 def is_held_up(pod: LivePod) -> bool:
     """Reports whether no container of a pod runs yet: it waits for a node or an image. A pod whose init container runs is not held up."""
-    running = any("running" in (container.get("state") or {}) for container in _containers(pod))
+    running = any("running" in (container.get("state") or {}) for container in pod.container_statuses)
     return pod.phase == "Pending" and not running
 
 
@@ -128,11 +127,6 @@ def _endings(pod: LivePod) -> Iterator[tuple[str, Manifest]]:
         for one in status.get(key) or []:
             if ended := (one.get("state") or {}).get("terminated"):
                 yield f"{kind}{one.get('name') or ''}", ended
-
-
-def _containers(pod: LivePod) -> list[dict[str, Any]]:
-    status = status_of(pod.manifest)
-    return [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
 
 
 def _last_lines(message: str) -> str:

@@ -35,7 +35,8 @@ def clique_failure(clique: Clique, now: float) -> Failure | None:
     if state.was_forgotten:
         return Failure("PodCliqueDeleted", at=now)
     if state.delay > 0:
-        return Failure("MinAvailableBreached", message=_shortage(state), at=now) if _is_overdue(state, now) else None
+        shortage = f"{state.holding} of the {clique.min_available} pods that it needs"
+        return Failure("MinAvailableBreached", message=shortage, at=now) if _is_overdue(state, now) else None
     failures = [] if state.replaces_pods else _failures(state, now)
     if gang_is_held_up(clique):
         failures = [failure for failure in failures if failure.is_of_check]
@@ -105,7 +106,7 @@ def is_early(clique: Clique, failure: Failure, now: float) -> bool:
     """
     if failure.is_of_check or failure.at is None:
         return False
-    last = max(time(state.start_time(now)) or now for state in _gang(clique))
+    last = max(time(state.start_time(now)) or now for state in _gangs(clique.replica)[clique.gang_name])
     has_waited = failure.started is not None and failure.at >= failure.started + LATE_SECONDS
     return last > failure.at if has_waited else last >= failure.at + LATE_SECONDS
 
@@ -125,10 +126,6 @@ def _held_up_gangs(replica: Replica) -> frozenset[str]:
 def _will_have_pods(state: CliqueAttempt) -> bool:
     """Reports whether all pods of a clique exist, or missing ones may still be made."""
     return not state.missing or replica_attempt(state.clique.replica).may_run
-
-
-def _gang(clique: Clique) -> list[CliqueAttempt]:
-    return _gangs(clique.replica)[clique.gang_name]
 
 
 @memoized
@@ -151,10 +148,6 @@ def _breached_since(clique: Clique) -> float | None:
         return None
     is_breached = is_true_in(old_status(clique), "MinAvailableBreached")
     return time(condition_since(clique, "MinAvailableBreached") or None) if is_breached else None
-
-
-def _shortage(state: CliqueAttempt) -> str:
-    return f"{state.holding} of the {state.clique.min_available} pods that it needs"
 
 
 def _replaced_at(clique: Clique, pod: LivePod) -> float:

@@ -18,7 +18,6 @@ from grove_compiler.model.expanded.attempts.attempt import (
     deciding_cliques,
     has_ended,
     is_done,
-    recorded_attempt,
     recorded_job,
     replica_attempt,
     start_of,
@@ -66,18 +65,14 @@ class ReplicaFailure:
     def in_a_row(self) -> int:
         """How many consecutive attempts of the replica have failed, this one included. An attempt longer than `longest_wait` resets it."""
         start, end = start_of(self.attempt), time(self.report.get("time") or None)
-        is_long = start is not None and end is not None and end - start > self.job.longest_wait
+        is_long = start is not None and end is not None and end - start > longest_wait(self.job.set)
         return 1 if is_long else (self.attempt.entry.get("failuresInARow") or 0) + 1
-
-    @lazy
-    def doublings(self) -> int:
-        """How often the first wait has doubled, at most 30 times."""
-        return min(self.in_a_row - 1, 30)
 
     @lazy
     def wait(self) -> float:
         """For how many seconds the replica waits before its next attempt: the back-off doubles with each failure, up to its maximum."""
-        return min(self.job.first_wait * 2**self.doublings, self.job.longest_wait) if self.job.backs_off else 0.0
+        doublings = min(self.in_a_row - 1, 30)
+        return min(self.job.first_wait * 2**doublings, longest_wait(self.job.set)) if self.job.backs_off else 0.0
 
     @lazy
     def is_counted(self) -> bool:
@@ -138,11 +133,6 @@ class Job:
         return bool(self.attempts) and all(clique_attempt(clique).has_succeeded for clique in cliques)
 
     @lazy
-    def has_to_fail(self) -> bool:
-        """Whether a failure has the action Fail, so that the set is not restarted."""
-        return any(failure.action == "Fail" for failure in self.failures)
-
-    @lazy
     def started(self) -> float | None:
         """When its first replica first ran; none before."""
         recorded = time(self.old.get("startTime") or None)
@@ -153,7 +143,7 @@ class Job:
     @lazy
     def deadline(self) -> float | None:
         """When `maxRuntime` is over, restarts included; none before its start, without a limit, and while it is suspended."""
-        if self.started is None or self.set.max_runtime is None or self.is_suspended:
+        if self.started is None or self.set.max_runtime is None or self.suspended is not None:
             return None
         return self.started + seconds(self.set.max_runtime) + self.suspended_seconds
 
@@ -167,11 +157,6 @@ class Job:
     def suspended(self) -> float | None:
         """Since when it is suspended, by its status; none while it is not."""
         return time(self.old.get("suspendTime") or None)
-
-    @lazy
-    def is_suspended(self) -> bool:
-        """Whether its status records that it is suspended."""
-        return self.suspended is not None
 
     @lazy
     def suspended_seconds(self) -> float:
@@ -189,11 +174,6 @@ class Job:
         return seconds((self._backoff or {}).get("initial") or "0")
 
     @lazy
-    def longest_wait(self) -> float:
-        """The longest wait, in seconds."""
-        return longest_wait(self.set)
-
-    @lazy
     def _backoff(self) -> Manifest | None:
         return self.limits.get("restartBackoff")
 
@@ -203,7 +183,7 @@ class Job:
         return [
             ReplicaFailure(self, attempt, *report)
             for attempt in self.attempts
-            if not is_done(attempt.replica) and (report := _first_failure(attempt))
+            if not is_done(attempt.replica) and (report := attempt.first_failure)
         ]
 
     @lazy
@@ -266,9 +246,3 @@ def backing_off(pcs: ExpandedSet, now: float) -> frozenset[int]:
         return frozenset()
     latest = now + longest_wait(pcs) + CLOCK_SKEW
     return frozenset(entry["index"] for entry in entries if (until := time(entry["backoffUntil"])) is not None and now < until <= latest)
-
-
-def _first_failure(attempt: ReplicaAttempt) -> tuple[str, Manifest] | None:
-    reports = ((clique.name, recorded_attempt(clique).get("failure")) for clique in attempt.replica.all_cliques)
-    failed = [(name, report) for name, report in reports if report]
-    return min(failed, key=lambda entry: (str(entry[1].get("time") or ""), not entry[1].get("disruption"), entry[0]), default=None)

@@ -35,11 +35,6 @@ class JobStatus:
         return "Running" if any(replica["phase"] != "Pending" for replica in self.replicas) else "Pending"
 
     @lazy
-    def start_time(self) -> str:
-        """When it first ran; empty before."""
-        return "" if self.job.started is None else timestamp(self.job.started)
-
-    @lazy
     def completion_time(self) -> str:
         """When it ended; empty before."""
         recorded: str = self.job.old.get("completionTime") or "" if self.job.recorded_outcome else ""
@@ -53,7 +48,7 @@ class JobStatus:
     @lazy
     def is_suspended_now(self) -> bool:
         """Whether the suspension begins now. A set that was created suspended has no pods to delete, so nothing begins."""
-        return self.is_suspended and not self.job.is_suspended and (self.job.set.metadata.get("generation") or 0) > 1
+        return self.is_suspended and self.job.suspended is None and (self.job.set.metadata.get("generation") or 0) > 1
 
     @lazy
     def restarted_at(self) -> str:
@@ -64,18 +59,13 @@ class JobStatus:
     @lazy
     def is_restarted_now(self) -> bool:
         """Whether a restart was requested and begins now. A workload that has not begun, or is suspended, has no attempts to end."""
-        has_begun = bool(self.job.old.get("phase")) and not self.is_suspended and not self.job.is_suspended
+        has_begun = bool(self.job.old.get("phase")) and not self.is_suspended and self.job.suspended is None
         return has_begun and self.restarted_at != (self.job.old.get("restartedAt") or "")
 
     @lazy
     def interruption(self) -> str:
         """Why all running attempts end now without a failure: Suspended or Restarted; empty where they continue."""
         return "Suspended" if self.is_suspended_now else "Restarted" if self.is_restarted_now else ""
-
-    @lazy
-    def suspend_time(self) -> str:
-        """When its suspension began; empty while it is not suspended."""
-        return timestamp(self.now if self.job.suspended is None else self.job.suspended) if self.is_suspended else ""
 
     @lazy
     def suspended_seconds(self) -> int:
