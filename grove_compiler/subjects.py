@@ -19,7 +19,7 @@ from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
-from grove_compiler.model.vocabulary import DECISIONS, FUNCTIONS, PARAMETER_WORDS, ROOTS, SUBJECTS
+from grove_compiler.model.vocabulary import DECISIONS, FORMER_DECISIONS, FUNCTIONS, PARAMETER_WORDS, ROOTS, SUBJECTS
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
@@ -29,6 +29,7 @@ VOCABULARY = Vocabulary(
     subjects={kind: SubjectNames(*names) for kind, names in SUBJECTS.items()},
     slices="set.replicas",
     decisions=DECISIONS,
+    former_decisions=FORMER_DECISIONS,
     words=PARAMETER_WORDS,
 )
 """The names that rules may use; programs for `compile` and `step` are built with it."""

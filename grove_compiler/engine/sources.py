@@ -60,7 +60,7 @@ class Vocabulary:
     `slices` is the expression of a list, such as `set.replicas`: rules whose outermost loop runs over it can be evaluated for one item.
     `decisions` are what `decide` rules decide: functions without bodies, whose parameters are all that a rule may rest it on, whose
     return annotation is the type of what is decided, and whose docstring says what that is. `words` are what rules call parameters
-    that have other names in Python.
+    that have other names in Python. `former_decisions` says for decisions of earlier releases what has their place.
     """
 
     roots: Mapping[str, Any]
@@ -70,6 +70,7 @@ class Vocabulary:
     slices: str = ""
     decisions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
+    former_decisions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def root_names(self) -> list[str]:

@@ -91,6 +91,26 @@ DECISIONS = decisions_of(
     gang.GangDecisions, gates.GateDecisions, pods.PodDecisions, topology.TopologyDecisions,
 )  # fmt: skip
 
+_OF_JOB = "the transitions of the life training/job have its place"
+_OF_TERMINATION = "the transition Restarted of the lives termination/replica and termination/scaling-group-replica has its place"
+_FIXED = "it is not a rule's to decide; replace the life that deletes or records"
+FORMER_DECISIONS = {
+    "check_back_off": _FIXED,
+    "failure_is_counted": _OF_JOB,
+    "failure_stands_alone": _FIXED,
+    "gang_is_initialized": "the life gates/gang has its place (decide: gang_state, which is Forming or Initialized)",
+    "gate_is_lifted": "the life gates/pod has its place (decide: gate_state, which is Gated or Released)",
+    "is_breached": _FIXED,
+    "job_outcome": _OF_JOB,
+    "may_replace_next": "the lives update/podclique and update/scaling-group have its place",
+    "member_is_terminated": _OF_TERMINATION,
+    "replica_is_terminated": _OF_TERMINATION,
+    "restart_wait": _OF_JOB,
+    "status_is_deferred": _FIXED,
+    "update_order": "the life update/set has its place",
+}
+"""Decisions of earlier releases, with what has their place."""
+
 _MODEL_FUNCTIONS = _by_name(
     attempt.attempt_pods, attempt.has_ended, attempt.replica_attempt, claims.awaited_claim_templates,
     claims.awaited_claim_templates_of_set, claims.claim_names, claims.claims, claims.missing_shared_templates, claims.pod_claim_names,

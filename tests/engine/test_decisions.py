@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -178,6 +179,13 @@ def test_what_may_be_none_is_no_mistake_since_guards_are_not_followed() -> None:
 def test_a_decision_that_nobody_makes_is_reported() -> None:
     with pytest.raises(InvalidRules, match="no rule decides 'loan_days'; one has to say `decide: loan_days`"):
         build([], LENDING)
+
+
+def test_a_decision_of_an_earlier_release_is_told_what_has_its_place() -> None:
+    vocabulary = replace(LENDING, former_decisions={"loan_weeks": "loan_days has its place"})
+    with pytest.raises(InvalidRules) as invalid:
+        build(sources([RULE, RULE.replace("loan_days", "loan_weeks").replace("rule: ", "rule: old-")]), vocabulary)
+    assert "'loan_weeks' is no decision any more: loan_days has its place" in [one.message for one in invalid.value.diagnostics]
 
 
 def test_the_only_rule_that_decides_cannot_be_taken_out() -> None:

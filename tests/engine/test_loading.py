@@ -46,6 +46,15 @@ def test_a_value_of_any_kind_under_any_key_is_accepted_or_reported(verb: str, ke
     mistakes_of("\n".join([*lines, f"{key}: {value}"]))
 
 
+@rows(
+    ("rule", "now"),
+    [(VALID["requeue"].replace("requeue:", "again:"), "requeue"), (VALID["event"] + "once: shelf.name\n", "dedupKey")],
+    ids=["again", "once"],
+)
+def test_a_key_of_an_earlier_release_is_told_its_new_name(rule: str, now: str) -> None:
+    assert now in [finding.nearest for finding in mistakes([rule, BOX_RULE], box=BOX)]
+
+
 WRONG_FORMS = {
     "rule": ("5", "`rule` is a word; found a number"),
     "doc": ("[1]", "`doc` is a line of text; found a list"),

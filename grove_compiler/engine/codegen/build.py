@@ -35,7 +35,7 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
 
     `traced` code records where each value comes from, for `grove explain`; `counted` code reports which patches changed something.
     """
-    check_decisions(rule_set, vocabulary.decisions)
+    check_decisions(rule_set, vocabulary.decisions, vocabulary.former_decisions)
     rules = ordering.in_apply_order(rule_set)
     constants = {name: constant.value for name, constant in rule_set.constants.items()}
     around = Surroundings(vocabulary, Resolver(rule_set.templates, constants), constants, traced)

@@ -12,14 +12,19 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
 
 
-def check_decisions(rule_set: RuleSet, declared: Mapping[str, Any]) -> None:
-    """Reports decisions that no rule or several rules make, and rules for decisions that are not declared."""
+def check_decisions(rule_set: RuleSet, declared: Mapping[str, Any], former: Mapping[str, str]) -> None:
+    """Reports decisions that no rule or several rules make, and rules for decisions that are not declared.
+
+    `former` says for decisions of earlier releases what has their place.
+    """
     deciding: dict[str, Rule] = {}
     for rule in rule_set.rules:
         if rule.verb != "decide":
             continue
         name = rule.decision
-        if name not in declared:
+        if name in former:
+            rule.source.fail(("decide",), f"{name!r} is no decision any more: {former[name]}")
+        elif name not in declared:
             message = f"there is no decision {name!r}; there are {', '.join(sorted(declared)) or 'none'}"
             rule.source.fail(("decide",), message, nearest(name, declared))
         elif name in deciding:

@@ -6,6 +6,8 @@ from typing import Literal, NamedTuple
 
 Verb = Literal["default", "validate", "decide", "generate", "patch", "condition", "status", "event", "requeue", "delete", "wait"]
 
+RENAMED = {"again": "requeue", "once": "dedupKey"}
+"""Keys that had another name in earlier releases, with those that they have now."""
 RUN_TIME_VERBS = ("condition", "status", "event", "requeue", "delete", "wait")
 """The verbs about what runs. Only they may use `now`: the desired objects must not depend on the time."""
 

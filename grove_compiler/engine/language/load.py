@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from grove_compiler.engine.language.keys import COMMON_KEYS, CONSTANTS_KEYS, DISABLE_KEYS, FILE_KEYS, VERB_KEYS, Verb
+from grove_compiler.engine.language.keys import COMMON_KEYS, CONSTANTS_KEYS, DISABLE_KEYS, FILE_KEYS, RENAMED, VERB_KEYS, Verb
 from grove_compiler.engine.language.life import LifeRule, rules_of_life
 from grove_compiler.engine.language.life_schema import check_life
 from grove_compiler.engine.language.place import RuleFile, SourceLocation
@@ -158,7 +158,7 @@ class _Loader:
     def _no_verb(self, file: RuleFile, keys: dict[str, Any], verbs: list[Verb]) -> None:
         """Reports a rule without a verb, or with several. An unknown key that resembles a verb is suggested to be that verb."""
         known = {*COMMON_KEYS, *(word for of_verb in VERB_KEYS.values() for word in of_verb)}
-        meant = {} if verbs else {key: near for key in keys if key not in known and (near := nearest(key, VERB_KEYS))}
+        meant = {} if verbs else {key: near for key in keys if key not in known and (near := RENAMED.get(key) or nearest(key, VERB_KEYS))}
         misspelt, near = next(iter(meant.items()), ("", ""))
         has = " and ".join(verbs) or (repr(misspelt) if misspelt else "none")
         path = (misspelt,) if misspelt else ()

@@ -13,6 +13,7 @@ from grove_compiler.engine.language.keys import (
     FORMS,
     OPERATION_KEYS,
     POLICY_KEYS,
+    RENAMED,
     VERB_KEYS,
     Form,
     RuleKey,
@@ -127,7 +128,7 @@ def check_keys(given: Mapping[str, Any], allowed: Mapping[str, RuleKey], path: F
     for word, value in given.items():
         if word not in allowed:
             message = f"{what} has no key {word!r}; there are {', '.join(sorted(allowed))}"
-            file.fail((*path, word), message, nearest(word, allowed))
+            file.fail((*path, word), message, RENAMED.get(word) or nearest(word, allowed))
         else:
             _check_value(word, value, allowed[word], (*path, word), file)
     for word, key in allowed.items():
