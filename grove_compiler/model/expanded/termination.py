@@ -16,6 +16,7 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.clique_state import pod_counts, replica_counts
 from grove_compiler.model.expanded.live_object import condition_since, live_condition, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
+from grove_compiler.model.expanded.pod_state import pod_condition
 from grove_compiler.model.expanded.replaced_pods import back_off, failing_since
 from grove_compiler.model.expanded.reported_breach import (
     BREACHED,
@@ -60,8 +61,10 @@ class Breach:
 
     @lazy
     def began(self) -> float:
-        """The start of its delay: `since`, or the creation of its oldest pod if that is later, after a restart."""
-        return max([self.since, *([min(self._ages)] if self._ages else [])])
+        """The start of its delay: `since`, or later: when its oldest pod was created, after a restart, and the first of them got a node."""
+        return max(
+            [self.since, *([min(self._ages)] if self._ages else []), *([min(self._placed)] if self._is_new and self._placed else [])]
+        )
 
     @lazy
     def deadline(self) -> float:
@@ -74,14 +77,24 @@ class Breach:
         return bool(self._ages) and min(self._ages) >= self.since + self.delay
 
     @lazy
+    def waits_for_nodes(self) -> bool:
+        """Whether all its pods are new and none has had a node yet: there is nothing that a restart could mend or free."""
+        return self._is_new and not self._placed
+
+    @lazy
     def is_announced(self) -> bool:
         """Whether an event announces the deadline: not at a slow start, nor after a restart that was announced."""
-        return self.reported.was_whole and not (self._ages and min(self._ages) > self.since - STARTING_SECONDS)
+        return self.reported.was_whole and not self._is_new
 
     @lazy
     def serves(self) -> bool:
         """Whether any of its pods is ready, so that a restart would interrupt service."""
         return any(pod.is_ready for pod in self.pods)
+
+    @lazy
+    def _is_new(self) -> bool:
+        """Whether all its pods were created since it became short of pods, or a moment before that was reported."""
+        return bool(self._ages) and min(self._ages) > self.since - STARTING_SECONDS
 
     @lazy
     def _pause(self) -> float:
@@ -90,6 +103,12 @@ class Breach:
     @lazy
     def _ages(self) -> list[float]:
         return [created for pod in self.pods if (created := time(pod.created or None)) is not None]
+
+    @lazy
+    def _placed(self) -> list[float]:
+        """When its pods got their nodes."""
+        since = (pod_condition(pod, "PodScheduled").get("lastTransitionTime") or pod.created for pod in self.pods if pod.node_name)
+        return [placed for one in since if (placed := time(one or None)) is not None]
 
 
 @memoized
@@ -147,7 +166,7 @@ def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, del
 def is_next_to_restart(breach: Breach, pcs: ExpandedSet, now: float) -> bool:
     """Reports whether this replica is the next to be restarted: no other one has an earlier deadline, or was just restarted."""
     others = [other for other in replica_breaches(pcs) if other.index != breach.index]
-    overdue = [other for other in others if other.deadline <= now]
+    overdue = [other for other in others if other.deadline <= now and not other.waits_for_nodes]
     has_earlier = any((other.deadline, other.index) < (breach.deadline, breach.index) for other in overdue)
     return not has_earlier and not any(other.is_restarted and now < other.deadline for other in others)
 
