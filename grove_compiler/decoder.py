@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.graph.field_path import FieldPath, parse, render
+from grove_compiler.graph.field_path import FieldPath, parse, reindex
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.defaults import apply_defaults
@@ -72,9 +72,11 @@ class Decoded:
     def restore(self, finding: Diagnostic) -> Diagnostic:
         """Converts a finding about `manifest` to one about the document, where dropped parts still count as list items; returns it."""
         if self.structural:
-            finding.path = render(original_path(parse(finding.path), self._fault_tree))
-            finding.at = render(original_path(parse(finding.at), self._fault_tree)) if finding.at else ""
+            finding.path, finding.at = self._original(finding.path), self._original(finding.at)
         return self.locate(finding)
+
+    def _original(self, path: str) -> str:
+        return reindex(path, original_path(parse(path), self._fault_tree))
 
 
 class InputRules(Protocol):

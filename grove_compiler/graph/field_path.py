@@ -15,6 +15,7 @@ ABSENT: Final[Any] = object()
 """Stands for the absence of a value, where None would be a value."""
 
 _STEP = re.compile(r"\[([^]]*)]?|([^.[]+)")
+_INDEX = re.compile(r"\[([0-9]+)]")
 
 
 def render(path: Iterable[str | int]) -> str:
@@ -32,6 +33,15 @@ def parse(text: str) -> FieldPath:
     """Parses what `render` wrote: digits in brackets are an index, other brackets hold a key. Unclosed brackets run to the end."""
     steps = ((step[1], step[2]) for step in _STEP.finditer(text))
     return tuple(word if key is None else int(key) if key.isascii() and key.isdigit() else key for key, word in steps)
+
+
+def reindex(text: str, path: FieldPath) -> str:
+    """Returns a path as it is written, with the indices of another path of the same steps.
+
+    What `render` did not write stays so: upstream's findings have `annotations.grove.io/mnnvl-group`, which `parse` takes for other steps.
+    """
+    indices = (step for step in path if isinstance(step, int))
+    return _INDEX.sub(lambda index: f"[{next(indices, index[1])}]", text)
 
 
 def value_at(value: Any, path: FieldPath) -> Any:

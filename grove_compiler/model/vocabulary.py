@@ -122,7 +122,7 @@ _MODEL_FUNCTIONS = _by_name(
     clique_state.waiting_gangs, context.priority_classes, context.scheduler_uses,
     deferred_statuses.first_start_ends, domains.domain_states, domains.domains, domains.domains_are_served, domains.gangs_with_domains,
     domains.is_leaving_empty, domains.pod_claim, gang.base_gang, gang.gang_of, gang.gangs, gang.queued_pods, gang.scaled_gangs,
-    gates.base_gang_is_scheduled, gates.is_named_by_gang, group_roll.advertised_group_size, group_roll.group_roll,
+    gates.base_gang_is_scheduled, gates.is_named_by_gang, gates.lost_gate_early, group_roll.advertised_group_size, group_roll.group_roll,
     group_roll.member_is_updating, group_roll.replacement, group_variables.unset_group_variables, job.training_job,
     job_status.job_status, live_object.condition_since, live_object.is_scaled_by_others, live_object.is_stalled,
     live_object.is_updating, live_object.live_condition, live_object.live_object, live_object.old_status,

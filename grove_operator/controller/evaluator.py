@@ -33,7 +33,7 @@ from grove_operator.controller.stalled_condition import (
     stalled_condition,
     stalled_event,
 )
-from grove_operator.controller.statuses import StatusDebounce, live_of, status_writes
+from grove_operator.controller.statuses import StatusDebounce, live_of, status_writes, told_now
 from grove_operator.worker_thread import WorkerThread
 
 Clock = Callable[[], float]
@@ -188,6 +188,7 @@ class Evaluator:
             pending = await self._report_pending(key, result, live, objects, now, context, run)
         graph = await run(partial(_graph, result, objects, now))
         graph.statuses, delays = self._debounce.filter(graph.statuses, objects, now)
+        graph.events = told_now(graph.events, graph.statuses)
         if pending:
             delays.append(pending)
         if result.requeue_at is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from applier.desired import ObjectReference, StatusWrite
+from applier.desired import EventWrite, ObjectReference, StatusWrite
 from applier.ref import Manifest
 from grove_compiler.engine.runtime.results import StatusCondition, StatusPatch
 from grove_compiler.graph.node import ObjectRef
@@ -111,6 +111,8 @@ DELAY = 1.0
 writes, of its PodClique and of its set, in addition to the three that replace it."""
 DEBOUNCED_COUNTS = {"PodClique": "readyReplicas", "PodCliqueScalingGroup": "availableReplicas"}
 """The status field, by kind, whose decrease is delayed."""
+LOST = "AllScheduledReplicasLost"
+"""The reason of the event that tells of what a status reports, too."""
 DRIFT = "SchedulerTopologyDrift"
 """The condition of a binding whose beginning is delayed. The event about a topology of somebody else is not."""
 ENDINGS = ("attempt", "succeededIndexes", "lostSince", "failure")
@@ -118,6 +120,16 @@ ENDINGS = ("attempt", "succeededIndexes", "lostSince", "failure")
 status that changes one of these fields is written at once."""
 EXPIRY = 60.0
 """Seconds after which a delayed status that was never evaluated again is forgotten: its object no longer exists."""
+
+
+def told_now(events: Iterable[EventWrite], statuses: Iterable[StatusWrite]) -> list[EventWrite]:
+    """Returns the events to record now, given the statuses that are written now: a loss is told with the status that reports it.
+
+    A pod that is replaced in the meantime is not lost. One that a restart of its gang has deleted would be told of once the gang has
+    recovered, if its own PodClique still reported what it had before.
+    """
+    reported = {status.of for status in statuses}
+    return [event for event in events if event.reason != LOST or event.of in reported]
 
 
 class InheritedConditions:

@@ -339,7 +339,7 @@ def test_changes_are_those_of_layers_of_the_same_name() -> None:
     new = pcs([gpu("b", annotations={GROUP: "x"}), gpu("a", annotations={GROUP: "y"}), gpu("new", annotations=ON)])
     old = pcs([gpu("a", annotations={GROUP: "z"}), gpu("b", annotations={GROUP: "x", SCOPE: "clique"}), gpu("gone", annotations=ON)])
     changes = mnnvl_changes(declared(new), declared(old))
-    assert [(change.what, change.path, change.value, change.old) for change in changes] == [
+    assert [(change.what, change.annotation.path, change.annotation.value, change.old) for change in changes] == [
         ("removed", f"spec.template.cliques[0].annotations[{SCOPE}]", "", "clique"),
         ("changed", f"spec.template.cliques[1].annotations[{GROUP}]", "y", "z"),
     ]
@@ -347,7 +347,7 @@ def test_changes_are_those_of_layers_of_the_same_name() -> None:
 
 def test_a_set_is_the_same_one_whatever_it_is_called() -> None:
     old, new = pcs([gpu("a")]), pcs([gpu("a")], metadata={"name": "other", "annotations": ON})
-    assert [(change.what, change.value) for change in mnnvl_changes(declared(new), declared(old))] == [("added", "true")]
+    assert [(change.what, change.annotation.value) for change in mnnvl_changes(declared(new), declared(old))] == [("added", "true")]
 
 
 def test_the_last_layers_are_the_cliques_in_order() -> None:

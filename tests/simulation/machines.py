@@ -83,8 +83,10 @@ class Machines:
         return sum("nodeName" in one["spec"] and not is_finished(one) for one in self.world.all(POD))
 
     def _say(self, pod: Manifest, phase: str, *, scheduled: str = "", started: bool = False, ready: bool = False) -> None:
+        is_placed = "False" if scheduled else "True"
+        placed = {"status": is_placed, "lastTransitionTime": self._placed(pod, is_placed)}
         conditions = [
-            {"type": "PodScheduled", "status": "False" if scheduled else "True", **({"reason": scheduled} if scheduled else {})},
+            {"type": "PodScheduled", **placed, **({"reason": scheduled} if scheduled else {})},
             {"type": "Ready", "status": str(ready)},
         ]
         running = {"started": True, "ready": ready, "state": {"running": {"startedAt": self._started(pod)}}} if started else {}
@@ -92,6 +94,12 @@ class Machines:
         status = {"phase": phase, "conditions": conditions, "containerStatuses": containers}
         if pod.get("status") != status:
             self.world.report(pod, **status)
+
+    def _placed(self, pod: Manifest, status: str) -> str:
+        """Since when the condition PodScheduled has a status: from now on, where it had another one."""
+        conditions = pod.get("status", {}).get("conditions") or []
+        since = (one.get("lastTransitionTime") for one in conditions if (one["type"], one["status"]) == ("PodScheduled", status))
+        return str(next(since, None) or timestamp(self.world.now))
 
     def _started(self, pod: Manifest) -> str:
         """Since when the containers of a pod run: from now on, for one that did not."""

@@ -321,6 +321,18 @@ def lost(simulation: Simulation) -> list[str]:
     return [one for one in simulation.world.told if one.startswith("AllScheduledReplicasLost")]
 
 
+def in_a_moment(simulation: Simulation) -> None:
+    """Machines do in less than a second what there is to do."""
+    for _ in range(10):
+        simulation.machines.tick()
+        simulation.let_pass(0.05)
+
+
+def delete_pods(simulation: Simulation, prefix: str) -> None:
+    for pod in simulation.world.pods(prefix):
+        simulation.world.delete(POD, pod["metadata"]["name"])
+
+
 def test_pods_that_we_restart_are_not_told_of_as_lost() -> None:
     """People are told why they go; to look for a node that is down would lead them astray."""
     simulation = briefly_tolerant(min_available=3)
@@ -331,13 +343,21 @@ def test_pods_that_we_restart_are_not_told_of_as_lost() -> None:
     assert lost(simulation) == []
 
 
+def test_a_pod_that_is_replaced_at_once_is_not_told_of_as_lost() -> None:
+    simulation = briefly_tolerant()
+    delete_pods(simulation, "demo-0-sg-0-dec")
+    in_a_moment(simulation)
+    assert_all_ready(simulation)
+    assert lost(simulation) == []
+
+
 def test_pods_that_are_lost_while_their_gang_has_time_left_are_told_of() -> None:
     simulation = briefly_tolerant()
     simulation.machines.fail("demo-0-front")
     simulation.settle()
     simulation.let_pass(MINUTE / 2)
-    for pod in simulation.world.pods("demo-0-sg-0-dec"):
-        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.machines.cordoned = True
+    delete_pods(simulation, "demo-0-sg-0-dec")
     simulation.settle()
     assert len(lost(simulation)) == 1
 
@@ -348,8 +368,8 @@ def test_pods_that_are_lost_after_their_gang_was_restarted_are_told_of() -> None
     simulation.settle()
     simulation.wait(MINUTE)
     assert_all_ready(simulation)
-    for pod in simulation.world.pods("demo-0-front"):
-        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.machines.cordoned = True
+    delete_pods(simulation, "demo-0-front")
     simulation.settle()
     assert len(lost(simulation)) == 1
 

@@ -85,7 +85,7 @@ TOGETHER = {
     "a clique in a group": (
         pcs("s" * 20, [clique("a"), clique("c" * 16)], [group("g" * 10, ["a", "c" * 16])]),
         [
-            ("spec.template.podCliqueScalingGroups[0].cliqueNames[1]", 15),
+            ("spec.template.podCliqueScalingGroups[0].cliqueNames[1].name", 15),
             ("spec.template.podCliqueScalingGroups[0].name", 9),
             ("metadata.name", 19),
         ],

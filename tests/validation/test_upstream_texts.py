@@ -19,6 +19,7 @@ from .case_files import FILES, read_case
 
 IMMUTABLE = "^field is immutable"
 HOLDER = r"(PodCliqueSet|PodClique '[^']+'|PodCliqueScalingGroup '[^']+')"
+ANNOTATIONS = r"(metadata|spec\.template\.(cliques|podCliqueScalingGroups)\[\d\])\.annotations"
 TEXTS = {
     "set-cliques": "^at least one PodClique must be defined",
     "termination-delay": "^terminationDelay must be greater than 0",
@@ -62,6 +63,18 @@ TEXTS = {
     "pack-domain-with-name": "^packDomain is deprecated and cannot be used on new workloads; use pack.required",
     "topology-scheduler-enabled": "^scheduler backend is not enabled in Grove",
     "topology-scheduler-capable": "^scheduler backend does not implement topology-aware scheduling",
+    "names-together": (
+        "^combined resource name length [0-9]+ exceeds 45-character limit required for pod naming. Consider shortening: "
+        "PodCliqueSet '[^']+'(, PodCliqueScalingGroup '[^']+',)? or PodClique '[^']+'"
+    ),
+    "clique-name-syntax": r"^(invalid PodCliqueTemplateSpec name, must be a valid DNS subdomain|must consist of [^.]+ and has '\.')",
+    "group-name-syntax": r"^(invalid PodCliqueScalingGroupConfig name, must be a valid DNS subdomain|must consist of [^.]+ and has '\.')",
+    "kai-queue": "^no KAI queue is configured on PodCliqueSet [^/ ]+/[^ ]+ or its PodClique templates",
+    "kai-one-queue": (
+        '^(KAI queue on PodCliqueSet [^/ ]+/[^ ]+ is "[^"]+" but PodClique template "[^"]+" resolves to "[^"]+"'
+        r"|conflicting KAI queues on PodCliqueSet [^/ ]+/[^ ]+ PodClique templates: \[[^]]+])"
+    ),
+    "mnnvl-group": '^mnnvl-group value (must not be empty|"[^"]+" is not a valid DNS-1123 label)',
     "mnnvl-group-enabled": (
         "^MNNVL is not enabled in the operator configuration. Either enable MNNVL globally or remove the grove.io/mnnvl-group annotation"
     ),
@@ -106,6 +119,14 @@ PATHS = {
     "one-scheduler": r"spec\.template\.cliques\.spec\.podSpec\.schedulerName",
     "scheduler-enabled": r"spec\.template\.cliques\.spec\.podSpec\.schedulerName",
     "update-clique-scheduler": r"spec\.template\.cliques\.spec\.podSpec\.schedulerName",
+    "names-together": (
+        r"metadata\.name|spec\.template\.(cliques\[\d\]\.name|podCliqueScalingGroups\[\d\]\.(name|cliqueNames\[\d\]\.name))"
+    ),
+    "mnnvl-group": rf"{ANNOTATIONS}\.grove\.io/mnnvl-group",
+    "mnnvl-group-enabled": rf"{ANNOTATIONS}\.grove\.io/mnnvl-group",
+    "update-mnnvl-added": rf"{ANNOTATIONS}\.grove\.io/mnnvl-[a-z-]+",
+    "update-mnnvl-removed": rf"{ANNOTATIONS}\.grove\.io/mnnvl-[a-z-]+",
+    "update-mnnvl-changed": rf"{ANNOTATIONS}\.grove\.io/mnnvl-[a-z-]+",
     "pod-topology-spread": r"spec\.template\.cliques\[\d\]\.spec\.podSpec\.spec\.topologySpreadConstraints",
     "pod-node-name": r"spec\.template\.cliques\[\d\]\.spec\.podSpec\.spec\.nodeName",
 }

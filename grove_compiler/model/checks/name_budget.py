@@ -75,9 +75,9 @@ def names_too_long_together(pcs: PodCliqueSet) -> list[LongName]:
 
 
 def _clique_path(pcs: PodCliqueSet, pattern: NamePattern) -> str:
-    """Returns the field to report: for a clique of a scaling group the group's entry that names it, as the upstream operator does."""
+    """Returns the path to report: for a clique of a scaling group a `name` in the group's entry for it, as the upstream operator does."""
     group = next((group for group in pcs.groups if pattern.group and group.name == pattern.group), None)
-    return pattern.path if group is None else f"{group.path}.cliqueNames[{group.clique_names.index(pattern.clique)}]"
+    return pattern.path if group is None else f"{group.path}.cliqueNames[{group.clique_names.index(pattern.clique)}].name"
 
 
 def _longest(pcs: PodCliqueSet, patterns: list[NamePattern]) -> NamePattern:
@@ -89,8 +89,9 @@ def _combined_length(pcs: PodCliqueSet, pattern: NamePattern) -> int:
 
 
 def _description(pcs: PodCliqueSet, pattern: NamePattern) -> str:
-    group = f', scaling group "{pattern.group}"' if pattern.group else ""
-    return f'the names of set "{pcs.name}"{group} and clique "{pattern.clique}" together'
+    """Names what may be shortened, in the words of the upstream operator."""
+    group = f", PodCliqueScalingGroup '{pattern.group}'," if pattern.group else ""
+    return f"PodCliqueSet '{pcs.name}'{group} or PodClique '{pattern.clique}'"
 
 
 def _long_name(pattern: NamePattern, what: str, name: str) -> LongName:

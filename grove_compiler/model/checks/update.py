@@ -21,12 +21,10 @@ class PlacementChange:
 
 @record
 class MnnvlChange:
-    """An MNNVL annotation that an update `added`, `removed` or `changed` (`what`); `value` and `old` are empty for an absent one."""
+    """An MNNVL annotation that an update `added`, `removed` or `changed` (`what`); its value and `old` are empty for an absent one."""
 
     what: str
-    key: str
-    path: str
-    value: str
+    annotation: MnnvlAnnotation
     old: str
 
 
@@ -97,7 +95,7 @@ def _mnnvl_changes(new: Layer, old: Layer) -> list[MnnvlChange]:
     now = {annotation.key: annotation.value for annotation in new.mnnvl_annotations}
     changes = [("removed", key) for key in before if key not in now]
     changes += [("changed" if key in before else "added", key) for key in now if now[key] != before.get(key)]
-    return [MnnvlChange(what, key, MnnvlAnnotation(new, key, "").path, now.get(key, ""), before.get(key, "")) for what, key in changes]
+    return [MnnvlChange(what, MnnvlAnnotation(new, key, now.get(key, "")), before.get(key, "")) for what, key in changes]
 
 
 MAX_CHANGES = 100

@@ -8,7 +8,9 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.gang import Gang, base_gang, gang_of
+from grove_compiler.model.expanded.live_object import condition_since, live_condition, live_object
 from grove_compiler.model.expanded.live_pods import LivePod
+from grove_compiler.model.expanded.reported_breach import BREACHED, SCHEDULED
 from grove_compiler.model.expanded.structure import Clique, Replica
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.podcliqueset import API_VERSION
@@ -50,6 +52,36 @@ def base_gang_is_scheduled(replica: Replica) -> bool:
         if member is None or max(reported, observed) < needed_of(group.get("minReplicas") or 0, clique):
             return False
     return True
+
+
+def lost_gate_early(pod: LivePod) -> bool:
+    """Reports whether somebody else has removed a pod's gate: its gang is incomplete, or waits for a base gang that never had enough pods.
+
+    A base gang that has lost pods since it was scheduled proves nothing: the gates of what scaled gangs had then were removed rightly.
+    """
+    clique = pod.clique
+    if pod.is_gated or pod.is_finished:
+        return False
+    if not gang_of(clique).is_initialized:
+        return True
+    waits_since = _base_gang_waits_since(clique.replica) if clique.base_gang_name is not None else ""
+    return bool(waits_since) and waits_since <= pod.created
+
+
+@memoized
+def _base_gang_waits_since(replica: Replica) -> str:
+    """Returns the creation of the oldest PodClique of the base gang that never had enough scheduled pods; empty without one."""
+    if base_gang_is_scheduled(replica):
+        return ""
+    return min(filter(None, map(_short_since_creation, base_gang(replica).cliques)), default="")
+
+
+def _short_since_creation(clique: Clique) -> str:
+    """Returns the creation of a PodClique whose status says that it has been short of scheduled pods since then; empty for another one."""
+    live = live_object(clique)
+    created = live["metadata"].get("creationTimestamp") or "" if live else ""
+    is_short = live_condition(clique, SCHEDULED).get("status") == "False" and live_condition(clique, BREACHED).get("status") == "True"
+    return created if is_short and condition_since(clique, SCHEDULED) == created == condition_since(clique, BREACHED) else ""
 
 
 def needed_of(needed: int, clique: Clique | None) -> int:

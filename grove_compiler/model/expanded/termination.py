@@ -16,6 +16,7 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.clique_state import pod_counts, replica_counts
 from grove_compiler.model.expanded.live_object import condition_since, live_condition, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
+from grove_compiler.model.expanded.pod_state import pod_condition
 from grove_compiler.model.expanded.replaced_pods import back_off, failing_since
 from grove_compiler.model.expanded.reported_breach import (
     BREACHED,
@@ -50,8 +51,9 @@ class Breach:
 
     @lazy
     def began(self) -> float:
-        """The start of its delay: that of its breach, or the creation of its oldest pod if that is later, after a restart."""
-        return max([self.reported.since, *([min(self._ages)] if self._ages else [])])
+        """The start of its delay: that of its breach, or later, after a restart, when its oldest pod was created or the first got a node."""
+        restarted = [*self._ages[:1], *(self._placed[:1] if self._is_new else [])]
+        return max([self.reported.since, *restarted])
 
     @lazy
     def deadline(self) -> float:
@@ -61,12 +63,17 @@ class Breach:
     @lazy
     def is_restarted(self) -> bool:
         """Whether its pods were created after its first delay, by a restart."""
-        return bool(self._ages) and min(self._ages) >= self.reported.since + self.delay
+        return bool(self._ages) and self._ages[0] >= self.reported.since + self.delay
+
+    @lazy
+    def waits_for_nodes(self) -> bool:
+        """Whether all its pods are new and none has had a node yet: there is nothing that a restart could mend or free."""
+        return self._is_new and not self._placed
 
     @lazy
     def is_announced(self) -> bool:
         """Whether an event announces the deadline: not at a slow start, nor after a restart that was announced."""
-        return self.reported.was_whole and not (self._ages and min(self._ages) > self.reported.since - STARTING_SECONDS)
+        return self.reported.was_whole and not self._is_new
 
     @lazy
     def serves(self) -> bool:
@@ -74,12 +81,24 @@ class Breach:
         return any(pod.is_ready for pod in self.pods)
 
     @lazy
+    def _is_new(self) -> bool:
+        """Whether all its pods were created since it became short of pods, or a moment before that was reported."""
+        return bool(self._ages) and self._ages[0] > self.reported.since - STARTING_SECONDS
+
+    @lazy
     def _pause(self) -> float:
         return 0.0 if self.checks_fail_since is None else back_off(max(0.0, self.began - self.checks_fail_since))
 
     @lazy
     def _ages(self) -> list[float]:
-        return [created for pod in self.pods if (created := time(pod.created or None)) is not None]
+        """When its pods were created, the oldest first."""
+        return sorted(created for pod in self.pods if (created := time(pod.created or None)) is not None)
+
+    @lazy
+    def _placed(self) -> list[float]:
+        """When its pods got their nodes, in order."""
+        since = (pod_condition(pod, "PodScheduled").get("lastTransitionTime") or pod.created for pod in self.pods if pod.node_name)
+        return sorted(placed for one in since if (placed := time(one or None)) is not None)
 
 
 @memoized
@@ -137,7 +156,7 @@ def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, del
 def is_next_to_restart(breach: Breach, pcs: ExpandedSet, now: float) -> bool:
     """Reports whether this replica is the next to be restarted: no other one has an earlier deadline, or was just restarted."""
     others = [other for other in replica_breaches(pcs) if other.index != breach.index]
-    overdue = [other for other in others if other.deadline <= now]
+    overdue = [other for other in others if other.deadline <= now and not other.waits_for_nodes]
     has_earlier = any((other.deadline, other.index) < (breach.deadline, breach.index) for other in overdue)
     return not has_earlier and not any(other.is_restarted and now < other.deadline for other in others)
 

@@ -16,7 +16,7 @@ TITLES = {"group": "scaling group", "clique": "clique"}
 
 @record
 class MnnvlAnnotation:
-    """An MNNVL annotation and the layer that carries it. `path` is its field path."""
+    """An MNNVL annotation and the layer that carries it. `path` is its field path, which upstream's findings write as `upstream_path`."""
 
     layer: Layer = field(repr=False)
     key: str
@@ -25,6 +25,10 @@ class MnnvlAnnotation:
     @property
     def path(self) -> str:
         return f"{self.layer.path}[{self.key}]"
+
+    @property
+    def upstream_path(self) -> str:
+        return f"{self.layer.path}.{self.key}"
 
 
 class AnnotationDecisions(Protocol):
