@@ -51,7 +51,7 @@ class Breach:
 
     @lazy
     def began(self) -> float:
-        """The start of its delay: that of its breach, or later, after a restart, when its oldest pod was created or the first got a node."""
+        """The start of its delay: that of its breach, or after a restart when its oldest pod was created, or the first one got a node."""
         restarted = [*self._ages[:1], *(self._placed[:1] if self._is_new else [])]
         return max([self.reported.since, *restarted])
 
