@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from ast import literal_eval
 from dataclasses import field
 from hashlib import blake2b
 from types import CodeType
@@ -87,8 +86,12 @@ class Block:
         return outer
 
     def values(self) -> dict[str, Any]:
-        """Returns the constants by their names."""
-        return {name: literal_eval(python) for name, python in self._constants.items()}
+        """Returns the constants by their names.
+
+        They are literals that `constant` has written. `ast.literal_eval` fails now and then where two threads parse at once (CPython 3.11:
+        "AST constructor recursion depth mismatch").
+        """
+        return {name: eval(python, {"__builtins__": {}}) for name, python in self._constants.items()}
 
     def source(self) -> str:
         """Returns the source of the function; empty for a patch, which has none."""
