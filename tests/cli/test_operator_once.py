@@ -12,6 +12,7 @@ import pytest
 
 from applier.ref import Manifest
 from tests.cli.running import Ended, run
+from tests.model.sets import clique, pcs
 from tests.simulation.sets import demo
 from tests.simulation.simulation import running
 
@@ -162,6 +163,19 @@ def test_a_claim_template_that_is_not_there_is_told_as_the_operator_tells_it(tmp
 
 def test_another_namespace_is_left_alone(tmp_path: Path) -> None:
     assert once(tmp_path, without("Service", "demo-1"), "-n", "other") == Ended(0, "nothing to do\n", "")
+
+
+def test_objects_without_a_namespace_are_in_the_default_one(tmp_path: Path) -> None:
+    """As those of files that people write: an autoscaler that scales a training workload holds it, wherever the operator looks for it."""
+    target = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "demo-0-work"}
+    scales: Manifest = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "h"}}
+    scales["spec"] = {"maxReplicas": 3, "scaleTargetRef": target}
+    job = pcs([clique("work", 1)], metadata={"name": "demo", "generation": 1})
+    del job["metadata"]["namespace"]
+    job["spec"]["workloadType"] = "Training"
+    (tmp_path / "now.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [job, scales]}))
+    ended = run("operator", "run", "--once", "--snapshot", str(tmp_path / "now.json"))
+    assert ["hold", "PodCliqueSet/default/demo"] in [line[:2] for line in lines(ended)]
 
 
 @pytest.mark.parametrize("text", ["", "kind: [", "apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n"])

@@ -186,6 +186,8 @@ FAILING = {
     "a merge": ("", "a: 1\n$merge: book.title", "templates/card.yaml", 7),
     "a name of the template": ("", "a:\n  $let:\n    x: book.pages // book.title\n  b: '{{ x }}'", "templates/card.yaml", 8),
     "a key": ("", "a: 1\n'{{ book.former_title }}': 1", "templates/card.yaml", 7),
+    "a key of a map": ("", "a: 1\n'{{ book.former_title }}':\n  b: '{{ book.title }}'", "templates/card.yaml", 7),
+    "a key beside what is omitted": ("", "a: '{{ omit }}'\n'{{ book.former_title }}':\n  b: '{{ book.title }}'", "templates/card.yaml", 7),
     "a guard of the rule": ("when: book.pages // book.title\n", "a: 1", "rules/shop.yaml", 6),
     "one of several guards": ("when:\n- true\n- book.pages // book.title\n", "a: 1", "rules/shop.yaml", 8),
     "a name of the rule": ("let:\n  x: 1\n  b: book.pages // book.title\n", "a: 1", "rules/shop.yaml", 8),

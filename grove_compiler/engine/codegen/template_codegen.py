@@ -215,7 +215,7 @@ class TemplateCodegen:
         for entry in node.entries:
             assert isinstance(entry, Field)
             key, value = self._key(entry, scope), self.write(entry.value, scope, depth)
-            text += f"{key.python}: {value.python},{self.block.mark(entry.at)}"
+            text += f"{key}: {value.python},{self.block.mark(entry.at)}"
         return Code(text + "}", dict[str, Any])
 
     def _guarded_map(self, node: MapNode, scope: Scope, depth: int) -> Code:
@@ -245,7 +245,7 @@ class TemplateCodegen:
                 code = self._write(entry, scope, depth)
                 self.block.add(f"merge({name}, {code.python}{f', {self.block.shape}' * self.traced})", entry.at)
                 continue
-            key = self._key(entry, scope).python
+            key = self._key(entry, scope)
             value = self.write(entry.value, scope, depth)
             if not value.may_omit:
                 self.block.add(f"{name}[{key}] = {value.python}", entry.at)
@@ -254,14 +254,15 @@ class TemplateCodegen:
             self.block.add(f"if x is not OMIT: {name}[{key}] = x")
         return Code(name, dict[str, Any])
 
-    def _key(self, entry: Field, scope: Scope) -> Code:
+    def _key(self, entry: Field, scope: Scope) -> str:
+        """Returns the Python of a key. One that may fail has a place of its own: its value may take many lines."""
         if isinstance(entry.key, Literal):
-            return Code(repr(entry.key.value))
+            return repr(entry.key.value)
         code = self.code(entry.key, scope)
         if code.may_omit:
             entry.at.fail("a key cannot be `omit`; guard its value")
         python = code.python if code.type is str else f"as_text({code.python})"
-        return Code(traced_step(python, entry.key, self.block.shape) if self.traced else python)
+        return f"({traced_step(python, entry.key, self.block.shape) if self.traced else python}{self.block.mark(entry.at)})"
 
     def _list(self, node: ListNode, scope: Scope, depth: int) -> Code:
         if all(not item.loop and not item.condition and not self._may_omit(item.value, scope) for item in node.items):
