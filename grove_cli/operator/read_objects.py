@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from applier.cache import Query, read_once
-from applier.ref import EVENT, Kind, Manifest, Ref
+from applier.ref import EVENT, Kind, Manifest, Ref, uid_of
 from grove_cli.queries.tree_query import not_served
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import StepContext
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 from grove_operator.controller.operator import watched
+from kube_objects.manifest import group_of
 
 if TYPE_CHECKING:
     from applier.cluster import Cluster
@@ -43,26 +44,47 @@ async def in_cluster(cluster: Cluster, context: StepContext, namespace: str) -> 
 
 
 def in_file(path: str) -> ReadObjects:
-    """Returns the objects of a file, those without a namespace in the default one. Raises `Reported` after printing findings about it."""
+    """Returns the objects of a file, as a cluster would have them. Raises `Reported` after printing findings about it."""
     from grove_cli import findings
     from grove_cli.reading.inputs import InputReader
 
     reader = InputReader()
-    objects = list(_placed(reader.snapshot(path)))
+    objects = _as_stored(reader.snapshot(path))
     findings.report(reader.problems, reader.find_file)
     unserved = set() if any(_is_of_driver(manifest) for manifest in objects) else {COMPUTE_DOMAIN}
     return ReadObjects(objects, unserved, set())
 
 
-def _placed(objects: Iterable[Manifest]) -> Iterator[Manifest]:
-    """Yields objects as a cluster would have them: each in a namespace that can be in one, since the operator looks for it there."""
+def _as_stored(objects: Iterable[Manifest]) -> list[Manifest]:
+    """Returns objects as a cluster would have them, since the operator looks for them so: in namespaces, and with UIDs, also as owners.
+
+    What a compilation prints has neither.
+    """
     namespace = Settings().namespace
     watches = watched(namespace, Settings(pods=True, is_operator=True))
     namespaced = {(watch.kind.group, watch.kind.kind) for watch in watches if watch.namespace}
+    placed = {}
     for manifest in objects:
-        ref = Ref.of(manifest)
-        is_placed = bool(ref.namespace) or (ref.group, ref.kind) not in namespaced
-        yield manifest if is_placed else {**manifest, "metadata": {**manifest["metadata"], "namespace": namespace}}
+        ref, metadata = Ref.of(manifest), manifest["metadata"]
+        if not ref.namespace and ref[:2] in namespaced:
+            ref = ref._replace(namespace=namespace)
+            metadata = {**metadata, "namespace": namespace}
+        placed[ref] = {**manifest, "metadata": {**metadata, "uid": metadata.get("uid") or str(ref)}}
+    return [_with_owners(ref, manifest, placed) for ref, manifest in placed.items()]
+
+
+def _with_owners(ref: Ref, manifest: Manifest, others: Mapping[Ref, Manifest]) -> Manifest:
+    """Returns an object whose owners have the UIDs of the objects that they name."""
+    owners = manifest["metadata"].get("ownerReferences")
+    if not isinstance(owners, list) or all(isinstance(owner, dict) and owner.get("uid") for owner in owners):
+        return manifest
+    known = [_with_uid(owner, ref.namespace, others) if isinstance(owner, dict) else owner for owner in owners]
+    return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": known}}
+
+
+def _with_uid(owner: Manifest, namespace: str, others: Mapping[Ref, Manifest]) -> Manifest:
+    named = others.get(Ref(group_of(owner.get("apiVersion") or ""), owner.get("kind") or "", namespace, owner.get("name") or ""))
+    return owner if owner.get("uid") or named is None else {**owner, "uid": uid_of(named)}
 
 
 def _is_of_driver(manifest: Manifest) -> bool:

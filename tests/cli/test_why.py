@@ -54,12 +54,17 @@ def test_what_waits_for_nothing_says_so(tmp_path: Path) -> None:
     assert why("pg/chat-0", snapshot=tmp_path / "now.yaml") == Ended(0, "PodGang chat-0 waits for nothing\n", "")
 
 
-def test_what_a_compilation_prints_can_be_asked_about_beside_its_set(tmp_path: Path) -> None:
-    """Its objects name owners whose UID no server has given yet."""
-    example = ROOT / "examples/minimal.yaml"
-    made = run("compile", str(example), "--pods", "-o", "yaml").out
-    (tmp_path / "now.yaml").write_text(f"{example.read_text()}\n---\n{made}")
-    assert why("minimal", snapshot=tmp_path / "now.yaml") == Ended(0, "PodCliqueSet minimal waits for nothing\n", "")
+@pytest.mark.parametrize("namespace", ["", "team"])
+def test_what_a_compilation_prints_can_be_asked_about_beside_its_set(namespace: str, tmp_path: Path) -> None:
+    """Its objects, and the owners that they name, have UIDs no more than the set."""
+    declared = yaml.load((ROOT / "examples/minimal.yaml").read_text(), yaml.CSafeLoader)
+    declared["metadata"] |= {"namespace": namespace} if namespace else {}
+    (tmp_path / "set.yaml").write_text(yaml.safe_dump(declared))
+    made = run("compile", str(tmp_path / "set.yaml"), "--pods", "-o", "yaml").out
+    (tmp_path / "now.yaml").write_text(f"{yaml.safe_dump(declared)}\n---\n{made}")
+    asked = why("minimal", *(["-n", namespace] if namespace else []), snapshot=tmp_path / "now.yaml")
+    reasons = [line.split("─ ")[-1].partition(":")[0] for line in asked.out.splitlines()[1:4]]
+    assert reasons == ["CliqueNotReady", "PodNotReady", "GateNotLifted"]
 
 
 WRONG = {
