@@ -49,8 +49,9 @@ def in_file(path: str) -> ReadObjects:
     from grove_cli.reading.inputs import InputReader
 
     reader = InputReader()
-    objects = _as_stored(reader.snapshot(path))
+    recorded = reader.snapshot(path)
     findings.report(reader.problems, reader.find_file)
+    objects = _as_stored(recorded)
     unserved = set() if any(_is_of_driver(manifest) for manifest in objects) else {COMPUTE_DOMAIN}
     return ReadObjects(objects, unserved, set())
 
@@ -76,10 +77,9 @@ def _as_stored(objects: Iterable[Manifest]) -> list[Manifest]:
 def _with_owners(ref: Ref, manifest: Manifest, others: Mapping[Ref, Manifest]) -> Manifest:
     """Returns an object whose owners have the UIDs of the objects that they name."""
     owners = manifest["metadata"].get("ownerReferences")
-    if not isinstance(owners, list) or all(isinstance(owner, dict) and owner.get("uid") for owner in owners):
+    if not owners:
         return manifest
-    known = [_with_uid(owner, ref.namespace, others) if isinstance(owner, dict) else owner for owner in owners]
-    return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": known}}
+    return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [_with_uid(one, ref.namespace, others) for one in owners]}}
 
 
 def _with_uid(owner: Manifest, namespace: str, others: Mapping[Ref, Manifest]) -> Manifest:
