@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -86,6 +87,7 @@ async def test_the_set_is_taken_apart_in_the_thread(context: StepContext, thread
         threads.add(threading.current_thread().name.partition("_")[0])
         take_apart(expanded)
 
+    gc.collect()  # or what other tests have left is taken apart meanwhile, and here
     monkeypatch.setattr(expansion, "_take_apart", noted)
     assert isinstance(await Evaluator(context, lambda: EPOCH)(view_of(small("big")), SET, thread), Graph)
     assert threads == {"large steps"}
