@@ -41,8 +41,8 @@ class GeneratedRules:
         if own is None or self._shared is None:
             return self._compile(rule, patches)
         key = (*self._form, self._vocabulary, *own, *self._shared)
-        function = _compiled.get(key) or self._compile(rule, patches)
-        if function is not None:
+        function = _compiled.get(key)
+        if function is None and (function := self._compile(rule, patches)) is not None:
             if len(_compiled) >= MAX_CACHED:
                 _compiled.clear()
             _compiled[key] = function
