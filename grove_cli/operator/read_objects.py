@@ -11,7 +11,7 @@ from grove_cli.queries.tree_query import not_served
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import StepContext
-from grove_operator.controller.live_objects import COMPUTE_DOMAIN
+from grove_operator.controller.live_objects import CLUSTER_WIDE, COMPUTE_DOMAIN, WATCHED
 from grove_operator.controller.operator import watched
 from kube_objects.manifest import group_of
 
@@ -61,10 +61,8 @@ def _as_stored(objects: Iterable[Manifest]) -> list[Manifest]:
 
     What a compilation prints has neither.
     """
-    namespace = Settings().namespace
-    watches = watched(namespace, Settings(pods=True, is_operator=True))
-    namespaced = {(watch.kind.group, watch.kind.kind) for watch in watches if watch.namespace}
-    placed = {}
+    namespace, placed = Settings().namespace, dict[Ref, Manifest]()
+    namespaced = {(watch.kind.group, watch.kind.kind) for watch in WATCHED if watch.kind.kind not in CLUSTER_WIDE}
     for manifest in objects:
         ref, metadata = Ref.of(manifest), manifest["metadata"]
         if not ref.namespace and ref[:2] in namespaced:
