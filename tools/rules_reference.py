@@ -142,9 +142,6 @@ def _names(vocabulary: Vocabulary) -> str:
     text = "## Names\n\nWhat every rule sees, besides the names that it binds itself.\n\n"
     text += _table(("name", "type"), [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.roots.items()])
     text += "\n`now`, in seconds since the epoch, is available in `condition`, `status`, `event`, `requeue`, `delete` and `wait` only.\n"
-    if vocabulary.update_roots:
-        rows = [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.update_roots.items()]
-        text += "\nWhat validations on update alone see besides.\n\n" + _table(("name", "type"), rows)
     of_kinds = [row for kind, subject in vocabulary.subjects.items() for row in _subject_rows(kind, subject, classes)]
     if of_kinds:
         text += "\nWhat rules about one kind of input see besides.\n\n" + _table(("about", "name", "type", "in"), of_kinds)
@@ -189,7 +186,7 @@ def _starting_types(vocabulary: Vocabulary) -> list[Any]:
     parameters = [
         kind for function in vocabulary.decisions.values() for kind in model_types.parameters(function, vocabulary.words).values()
     ]
-    return [*vocabulary.roots.values(), *vocabulary.update_roots.values(), *subjects, *parameters]
+    return [*vocabulary.roots.values(), *subjects, *parameters]
 
 
 def _signature(name: str, function: Callable[..., Any], words: Words) -> str:

@@ -55,8 +55,8 @@ class Vocabulary:
     """The names that rules may use besides their own.
 
     `roots` maps each name to its Python type, from which the types of all attributes follow; `functions` are pure and may be called
-    as `name(x, …)` or as a filter, `x | name(…)`. `update_roots` are in scope only of validations on update. `subjects` are the
-    kinds of input that a rule may be `about`, with the names that only its rules see; the first is that of rules which do not say.
+    as `name(x, …)` or as a filter, `x | name(…)`. `subjects` are the kinds of input that a rule may be `about`, with the names that
+    only its rules see; the first is that of rules which do not say.
     `slices` is the expression of a list, such as `set.replicas`: rules whose outermost loop runs over it can be evaluated for one item.
     `decisions` are what `decide` rules decide: functions without bodies, whose parameters are all that a rule may rest it on, whose
     return annotation is the type of what is decided, and whose docstring says what that is. `words` are what rules call parameters
@@ -65,7 +65,6 @@ class Vocabulary:
 
     roots: Mapping[str, Any]
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    update_roots: Mapping[str, Any] = field(default_factory=dict)
     subjects: Mapping[str, SubjectNames] = field(default_factory=dict)
     slices: str = ""
     decisions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
@@ -75,21 +74,15 @@ class Vocabulary:
     @property
     def root_names(self) -> list[str]:
         """Every root of any rule, each once, in a fixed order: the parameters of the functions that rules become."""
-        subjects = self.subjects.values()
-        all_roots = [
-            self.roots,
-            self.update_roots,
-            *(roots for subject in subjects for roots in (subject.roots, subject.update_roots)),
-            NOW,
-        ]
-        return list(dict.fromkeys(word for roots in all_roots for word in roots))
+        of_subjects = [roots for subject in self.subjects.values() for roots in (subject.roots, subject.update_roots)]
+        return list(dict.fromkeys(word for roots in (self.roots, *of_subjects, NOW) for word in roots))
 
     def in_scope(self, about: Sequence[str], update: bool = False, now: bool = False) -> dict[str, Any]:
         """The roots of a rule about these kinds: what is common to all of them. `now` is for rules about what runs."""
         subjects = [self.subjects[kind] for kind in about if kind in self.subjects]
         names = [{**subject.roots, **(subject.update_roots if update else {})} for subject in subjects] or [{}]
         common = {word: kind for word, kind in names[0].items() if all(other.get(word) == kind for other in names)}
-        return {**self.roots, **(self.update_roots if update else {}), **common, **(NOW if now else {})}
+        return {**self.roots, **common, **(NOW if now else {})}
 
 
 class InvalidRules(Exception):

@@ -9,7 +9,7 @@ from typing import Any
 
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
+from grove_compiler.engine.sources import InvalidRules, RuleSource, SubjectNames, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Node, ObjectRef
 
@@ -75,7 +75,7 @@ def loan_days(pages: int, author: Author | None) -> int:
 VOCABULARY = Vocabulary(
     roots={"shelves": list[Shelf], "shop": dict[str, Any]},
     functions={"shout": shout, "fails": fails},
-    update_roots={"old": dict[str, Any]},
+    subjects={"Shop": SubjectNames(roots={}, update_roots={"old": dict[str, Any]})},
 )
 
 LENDING = replace(VOCABULARY, decisions={"loan_days": loan_days})

@@ -309,7 +309,7 @@ def test_a_rule_says_where_it_stands_and_what_it_is() -> None:
         "kind": "Box",
         "policy": {"create": "only"},
         "keeping": {"create": "only"},
-        "about": [],
+        "about": ["Shop"],
         "sliced": False,
     }
     assert rule.loops == (("shelf", "shelves"),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -142,7 +143,7 @@ def test_bringing_a_program_back_imports_neither_jinja_nor_the_writers() -> None
 
 def test_functions_of_the_vocabulary_are_those_of_the_one_who_loads() -> None:
     made = program(CARD_RULE, card=CARD + "spec: {a: '{{ book.title | shout }}'}")
-    quiet = Vocabulary(VOCABULARY.roots, {**VOCABULARY.functions, "shout": lambda text, times=1: "quiet"}, VOCABULARY.update_roots)
+    quiet = replace(VOCABULARY, functions={**VOCABULARY.functions, "shout": lambda text, times=1: "quiet"})
     assert Program.load(made.dump(), quiet).generate(shop(), 9)[0].object["spec"]["a"] == "quiet"
 
 
