@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from grove_compiler.engine.runtime.program import Program
+from grove_compiler.model.inputs.check_run import CHECK_PREFIX
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight import inject
@@ -49,7 +50,7 @@ def environments(preflight: Preflight, program: Program) -> dict[str, dict[str, 
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": POD, "labels": {"gang": POD, "size": "2"}}, "spec": spec}
     injected = inject(pod, ObjectList(), Preflight(values), program).injected["spec"].get("initContainers") or []
     return {
-        container["name"].removeprefix("preflight-"): {each["name"]: each["value"] for each in container["env"] if "value" in each}
+        container["name"].removeprefix(CHECK_PREFIX): {each["name"]: each["value"] for each in container["env"] if "value" in each}
         for container in injected
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.inputs.check_run import FAILED, PASSED, PREFIX, CheckRun
+from grove_compiler.model.inputs.check_run import CHECK_PREFIX, FAILED, PASSED, CheckRun
 from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.preflight_gang import GangKey, key_of
 from grove_compiler.record import record
@@ -118,7 +118,7 @@ def _pod(pod: Manifest) -> PodState:
     status, metadata, spec = pod.get("status") or {}, pod["metadata"], pod.get("spec") or {}
     statuses = {str(each.get("name")): each for each in status.get("initContainerStatuses") or []}
     names = [str(container.get("name")) for container in spec.get("initContainers") or []]
-    checks = [_check(name, statuses.get(name) or {}) for name in names if name.startswith(PREFIX)]
+    checks = [_check(name, statuses.get(name) or {}) for name in names if name.startswith(CHECK_PREFIX)]
     since = time(metadata.get("creationTimestamp")) or 0.0
     where = str(spec.get("nodeName") or ""), str(status.get("podIP") or "")
     return PodState(str(metadata.get("namespace") or ""), metadata["name"], *where, since, checks)
@@ -128,7 +128,7 @@ def _check(name: str, status: Manifest) -> CheckState:
     """Returns the state of a check. A failed one is `failed` during its restart; one that passed before its sandbox was lost runs again."""
     now, last = status.get("state") or {}, status.get("lastState") or {}
     ended = now.get("terminated") or last.get("terminated")
-    short = name.removeprefix(PREFIX)
+    short = name.removeprefix(CHECK_PREFIX)
     if ended is None or (not now.get("terminated") and CheckRun(name, ended).exit_code == 0):
         running = now.get("running")
         return (

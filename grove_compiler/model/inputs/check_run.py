@@ -11,7 +11,7 @@ from grove_compiler.model.declared import declared
 from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
 
-PREFIX = "preflight-"
+CHECK_PREFIX = "preflight-"
 """The prefix of the names of check containers."""
 PASSED, FAILED, CONFIG_ERROR = "passed", "failed", "config_error"
 SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? ([0-9.e+-]+)$")
@@ -36,7 +36,7 @@ class CheckRun:
     @property
     def check(self) -> str:
         """The name of the check."""
-        return self.container.removeprefix(PREFIX)
+        return self.container.removeprefix(CHECK_PREFIX)
 
     @property
     def id(self) -> str:
@@ -148,7 +148,7 @@ class TestedPod:
     @lazy
     def running_check(self) -> str:
         """The name of the running check; empty while none runs."""
-        return next((str(status["name"]).removeprefix(PREFIX) for status in self._statuses if _running(status) is not None), "")
+        return next((str(status["name"]).removeprefix(CHECK_PREFIX) for status in self._statuses if _running(status) is not None), "")
 
     @lazy
     def running_since(self) -> float:
@@ -173,12 +173,12 @@ class TestedPod:
     @property
     def _checks(self) -> set[str]:
         containers = (self.manifest.get("spec") or {}).get("initContainers") or []
-        return {name for container in containers if (name := str(container.get("name"))).startswith(PREFIX)}
+        return {name for container in containers if (name := str(container.get("name"))).startswith(CHECK_PREFIX)}
 
     @property
     def _statuses(self) -> list[Manifest]:
         statuses = (self.manifest.get("status") or {}).get("initContainerStatuses") or []
-        return [status for status in statuses if str(status.get("name")).startswith(PREFIX)]
+        return [status for status in statuses if str(status.get("name")).startswith(CHECK_PREFIX)]
 
 
 def passed_containers(pod: Manifest, *states: str) -> Iterator[str]:

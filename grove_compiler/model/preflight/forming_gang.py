@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.declared import declared
-from grove_compiler.model.inputs.check_run import PREFIX, passed_containers
+from grove_compiler.model.inputs.check_run import CHECK_PREFIX, passed_containers
 from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.gang import GangReference
@@ -35,13 +35,13 @@ class Peer:
         """The names of its checks that run across the gang: their containers mount the gang's ConfigMap."""
         containers = (self.manifest.get("spec") or {}).get("initContainers") or []
         names = [str(container.get("name") or "") for container in containers if _mounts_gang(container)]
-        return [name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)]
+        return [name.removeprefix(CHECK_PREFIX) for name in names if name.startswith(CHECK_PREFIX)]
 
     @lazy
     def passed_checks(self) -> list[str]:
         """Those of its gang checks that it has passed, as far as its status still tells."""
         passed = set(passed_containers(self.manifest, "state", "lastState"))
-        return [check for check in self.gang_checks if PREFIX + check in passed]
+        return [check for check in self.gang_checks if CHECK_PREFIX + check in passed]
 
     def verdict_of(self, check: str) -> str:
         """Returns the line by which the ConfigMap says that this pod, at this node, has passed a check with its gang; empty without a node.

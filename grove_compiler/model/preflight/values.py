@@ -9,6 +9,7 @@ from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.declared import declared, optional
+from grove_compiler.model.inputs.check_run import CHECK_PREFIX
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import Container
 from grove_compiler.record import record
@@ -44,7 +45,7 @@ class PreflightCheck:
     @property
     def container_name(self) -> str:
         """The name of its init container."""
-        return f"preflight-{self.name}"
+        return CHECK_PREFIX + self.name
 
     @lazy
     def container(self) -> Manifest:

@@ -8,7 +8,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_in, is_true_in, status_of
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.live_pods import LivePod
-from grove_compiler.model.inputs.check_run import PREFIX
+from grove_compiler.model.inputs.check_run import CHECK_PREFIX
 from grove_compiler.record import record
 
 DISRUPTIONS = ("Evicted", "NodeLost", "NodeShutdown", "Preempting", "Terminated")
@@ -42,7 +42,7 @@ class Failure:
     @property
     def is_of_check(self) -> bool:
         """Whether a preflight check of the pod failed."""
-        return self.cause == "PodFailed" and self.container.startswith(INIT_CONTAINER + PREFIX)
+        return self.cause == "PodFailed" and self.container.startswith(INIT_CONTAINER + CHECK_PREFIX)
 
     @property
     def is_disruption(self) -> bool:
