@@ -150,7 +150,8 @@ class Step:
 class Outcome:
     """Represents the result of a step: what was planned, the actual `action` with its `reason`, and its duration in `seconds`.
 
-    `retry_after` is the number of seconds for which a loop does not try the same again, 0 for none.
+    `retry_after` is the number of seconds for which a loop does not try the same again, 0 for none. One that `is_last` kept a loop from
+    trying anything else of its key, of which nothing new is known.
     """
 
     step: Step
@@ -160,6 +161,7 @@ class Outcome:
     seconds: float = 0.0
     error: Exception | None = None
     retry_after: float = 0.0
+    is_last: bool = False
 
     @classmethod
     def of(cls, step: Step) -> Outcome:

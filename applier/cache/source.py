@@ -14,7 +14,7 @@ from applier.backoff import Backoff
 from applier.cache.compact import Compactor
 from applier.cache.objects import ObjectStore
 from applier.cache.snapshot import Query
-from applier.cache.versions import is_same
+from applier.cache.versions import as_of, is_older, is_same
 from applier.cluster import Cluster, Resource, WatchEvent
 from applier.errors import ApiError, CredentialsError, Expired, Forbidden, Invalid, Unauthorized, UnknownKind, Unreachable
 from applier.ref import Manifest, Ref, resource_version_of
@@ -27,6 +27,8 @@ REFUSED = 30.0
 waited for, as while the conversion webhook of its definition is away."""
 
 TOO_LARGE = "ResourceVersionTooLarge"
+OF_NO_OBJECT = "metadata.name=-"
+"""Selects nothing: a list of it tells the server's version."""
 YIELD_EVERY = 256  # events after which a busy stream yields to other tasks
 LOADING = 120.0  # seconds for which a kind that is not served now is asked for again: a server that has just started may not have loaded it
 LONG_LIVED = 30.0  # seconds after which the end of a stream counts as normal, so that it is reopened without back-off
@@ -67,6 +69,7 @@ class Reflector:
         self._opened = float("inf")  # when the server accepted that stream
         self._is_refreshing = False  # the open stream is to be closed, for one that begins with the current state
         self._is_requested = False  # by `refresh`: somebody waits for a current state
+        self._may_have_gone_back = False  # the server was away, and may have been restored from a backup
         self._cluster, self._objects, self._compactor, self._backoff = cluster, objects, compactor, backoff
 
     @property
@@ -173,6 +176,7 @@ class Reflector:
         self.error = error
         if isinstance(error, Silent):
             return 0.0  # it was waited for long enough, and is no sign of a server in trouble
+        self._may_have_gone_back = True
         self._note_break()
         if isinstance(error, UnknownKind):
             self._note_served(False)
@@ -189,6 +193,8 @@ class Reflector:
 
     async def _stream(self, resource: Resource) -> None:
         """Reads one stream, from the known version or from a new state, until it ends."""
+        if self.version and self._may_have_gone_back:
+            await self._forget_a_version_to_come(resource)
         if self.version or not self.watch_list:
             await self._list_if_needed(resource)
             return await self._follow(resource)
@@ -197,6 +203,17 @@ class Reflector:
         except Invalid:
             self.watch_list = False  # an older server without watch-lists: use lists from now on
             return await self._stream(resource)
+
+    async def _forget_a_version_to_come(self, resource: Resource) -> None:
+        """Has the next stream begin with the current state if the server has gone back to a version before ours.
+
+        So it is after a restore of its storage. It would take our version, and tell nothing until its own have come as far, and what is
+        known of the time that never was would stay.
+        """
+        listing = await self._cluster.list(resource, self._namespace(resource), fields=OF_NO_OBJECT)
+        if is_older(as_of(listing.resource_version), as_of(self.version)):
+            self.version = ""
+        self._may_have_gone_back = False
 
     async def _list_if_needed(self, resource: Resource) -> None:
         if not self.version:

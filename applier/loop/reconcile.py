@@ -112,7 +112,9 @@ class Reconciler(Generic[K]):
         # A status that was rejected for its resourceVersion was computed from a stale state, so its decisions must not be carried out. One
         # that cannot be written for another reason holds deletions alone, unless it is decisive: what is missing serves nobody.
         decisive = {status.of.ref for status in graph.statuses if status.decisive}
-        if not any(_is_rejected_as_stale(outcome) or outcome.step.ref in decisive for outcome in unreported):
+        for outcome in unreported:
+            outcome.is_last = _is_rejected_as_stale(outcome) or outcome.step.ref in decisive
+        if not any(outcome.is_last for outcome in unreported):
             outcomes += await self._apply(key, graph, view, schemas, existing)
         undone = _undone(outcomes)
         if undone:

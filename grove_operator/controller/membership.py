@@ -18,10 +18,11 @@ from grove_compiler.kube.conditions import status_of
 from grove_compiler.labels import GROUP_LABEL, MANAGED_BY, MEMBER_LABEL, OPERATOR, PART_OF, REPLICA_LABEL
 from grove_compiler.model.expanded.attempts.attempt import ENDS
 from grove_compiler.model.expanded.group_roll import has_run
+from grove_compiler.model.expanded.topology import is_made_from_configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import controller_of
 from grove_compiler.model.names import replica_of
-from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
+from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY
 from grove_compiler.step import Key
 from grove_operator.controller.ownership import PARTS, is_owned_by
 from kube_objects.manifest import is_terminating, mapping, maps
@@ -130,8 +131,7 @@ def topology_members(view: View, key: Key) -> list[Manifest]:
         return []  # the garbage collector deletes what it owned
     owned = view.by_owner(uid_of(live), [KAI_TOPOLOGY])
     kai = [one for one in owned if is_owned_by(one, uid_of(live))]
-    is_default = key.name == DEFAULT_TOPOLOGY and (live["metadata"].get("labels") or {}).get(MANAGED_BY) == OPERATOR
-    is_ours = key.kind == CLUSTER_TOPOLOGY and (is_default or is_terminating(live))
+    is_ours = is_made_from_configuration(live) or (key.kind == CLUSTER_TOPOLOGY and is_terminating(live))
     return [*kai, live] if is_ours else kai
 
 

@@ -57,6 +57,8 @@ class WriteFailures:
         key = result.key
         known = self._failures.pop(key, {})
         failures = {ref: _followed(known.get(ref), message, may_pass, now) for ref, message, may_pass in _failures(result)}
+        if any(outcome.is_last for outcome in result.outcomes):
+            failures = {**known, **failures}
         reported = {ref: one.message for ref, one in failures.items() if not one.may_pass or now - one.since >= GRACE}
         is_changed = reported != self._reported.pop(key, {})
         if failures:

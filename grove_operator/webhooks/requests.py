@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from applier.decision.managers import applied_by
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest
-from grove_compiler.labels import PART_OF
+from grove_compiler.labels import OPERATOR, PART_OF
 from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
 from grove_compiler.model.inputs.snapshot import ObjectReader, controller_of
 from grove_compiler.scale import Scaling, judge_scaling
@@ -18,8 +19,8 @@ from kube_objects.manifest import group_of, is_terminating
 GROUP = "grove.io"
 SCALED = {"podcliquesets": SET_KIND, "podcliques": "PodClique", "podcliquescalinggroups": "PodCliqueScalingGroup"}
 SCALE = "Scale"
-MAX_CHAIN = 2
-"""Owners between an object and its set, which included: a PodClique may be a scaling group's."""
+MAX_CHAIN = 3
+"""Owners between an object and its set, which included: a pod is of a PodClique, and that may be a scaling group's."""
 UNPROTECTED = "grove.io/disable-managed-resource-protection"
 
 
@@ -52,6 +53,8 @@ def protection_findings(request: AdmissionRequest, context: StepContext, view: O
         return []
     manifest = request.object if request.operation == "CREATE" else request.old
     pcs = _set_of(manifest, request.namespace, view)
+    if request.operation != "CREATE" and pcs is not None and not _is_of_set(manifest, pcs, request.namespace, view):
+        pcs = None
     annotations = ((pcs or {}).get("metadata") or {}).get("annotations") or {}
     edit = ManagedEdit(
         operation=request.operation,
@@ -84,6 +87,14 @@ def _owning_set(manifest: Manifest | None, namespace: str, view: ObjectReader) -
         if kind == SET_KIND:
             return manifest
     return None
+
+
+def _is_of_set(manifest: Manifest, pcs: Manifest, namespace: str, view: ObjectReader) -> bool:
+    """Reports whether an object is a set's, and not of somebody else who has labelled it so: they may edit it (decisions §8)."""
+    if controller_of(manifest) is None:
+        return applied_by(manifest, OPERATOR)
+    owner = _owning_set(manifest, namespace, view)
+    return owner is not None and owner["metadata"].get("uid") == pcs["metadata"].get("uid")
 
 
 def _set_of(manifest: Manifest | None, namespace: str, view: ObjectReader) -> Manifest | None:

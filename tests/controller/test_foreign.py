@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from applier.errors import WriteConflict
 from applier.ref import Kind, Manifest, Ref
+from applier.testing.memory.faults import MemoryRequest
 from grove_compiler.model.inputs.settings import Settings
 from tests.controller.test_held_is_told import stalled_of
 from tests.model.sets import clique, pcs
@@ -91,6 +93,25 @@ KINDS = ("ControllerRevision", "PodClique", "PodCliqueScalingGroup", "PodGang", 
 
 def test_every_kind_that_the_set_makes_is_tried() -> None:
     assert sorted(made()) == sorted([*KINDS, "Pod", "ServiceAccount"])
+
+
+def test_the_set_goes_on_saying_so_while_a_status_is_computed_again() -> None:
+    """Somebody else was quicker to write the set: nothing is tried then, and nothing new is known of what holds it."""
+    simulation = Simulation()
+    seeded(simulation, foreign("ServiceAccount"))
+    simulation.world.apply(small())
+    simulation.settle()
+    began = simulation.world.version
+    simulation.world.cluster.fail(_is_status_of_set, WriteConflict(409, "Conflict", "the object has been modified"), times=3)
+    simulation.edit(replicas(2))
+    simulation.settle()
+    versions = [new for ref, _, new in simulation.world.changes_since(began) if ref.kind == SET.kind and new is not None]
+    assert len(versions) > 1
+    assert [len(stalled_of(one)) for one in versions] == [1] * len(versions)
+
+
+def _is_status_of_set(request: MemoryRequest) -> bool:
+    return (request.verb, request.ref.kind, request.subresource) == ("apply", SET.kind, "status")
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "ServiceAccount"])

@@ -154,3 +154,24 @@ def test_so_does_one_that_is_not_known_as_ours_any_more(change: Callable[[Manife
     simulation.world.delete(SET, "demo")
     simulation.settle()
     assert simulation.world.find(TOPOLOGY, DEFAULT) is None
+
+
+def a_topology_of_somebody_else(**metadata: Any) -> Manifest:
+    """One that people have made by the name of the default one."""
+    spec = {"levels": levels("block", "rack")}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopology", "metadata": {"name": DEFAULT, **metadata}, "spec": spec}
+
+
+OFF = {**CONFIG, "topologyAwareScheduling": {"enabled": False}}
+
+
+@pytest.mark.parametrize("config", [CONFIG, OFF, DESCRIBED], ids=["on", "off", "default"])
+def test_one_of_somebody_else_with_its_name_and_our_label_stays_as_it_is(config: Manifest) -> None:
+    """As where people have exported the default one of another cluster, or a backup is restored: labels make nothing ours."""
+    simulation = Simulation(StepContext(context().program, context().settings, Document(config)))
+    [theirs] = simulation.world.cluster.seed(
+        a_topology_of_somebody_else(labels={"app.kubernetes.io/managed-by": "grove-operator"}), manager="kubectl"
+    )
+    simulation.settle()
+    live = simulation.world.get(TOPOLOGY, DEFAULT)
+    assert (live["metadata"]["uid"], live["spec"]) == (theirs["metadata"]["uid"], theirs["spec"])

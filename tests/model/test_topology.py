@@ -20,7 +20,9 @@ from .sets import clique, existing, pcs
 from .topologies import binding, levels, manifest_of, together, topology
 
 GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
-MANAGED = {"labels": {"app.kubernetes.io/managed-by": "grove-operator"}}
+LABELLED = {"labels": {"app.kubernetes.io/managed-by": "grove-operator"}}
+MADE_BY_US = {"manager": "grove-operator", "operation": "Apply", "fieldsV1": {"f:spec": {"f:levels": {}}}}
+MANAGED = {**LABELLED, "managedFields": [MADE_BY_US]}
 ON = Configuration({"topologyAwareScheduling": {"enabled": True}})
 OFF = Configuration({})
 
@@ -153,6 +155,7 @@ WANTED = [
     ("grove-topology", MANAGED | GOING, True, True, False),
     ("grove-topology", MANAGED | GOING, False, False, False),
     ("grove-topology", {}, False, True, True),
+    ("grove-topology", LABELLED, False, True, True),
 ]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from applier.errors import Forbidden
-from applier.ref import Kind, Ref
+from applier.ref import Kind, Manifest, Ref, uid_of
 from applier.testing.memory.faults import MemoryRequest
 from grove_compiler.labels import MANAGED_BY
 from tests.simulation.labels import label
@@ -37,6 +39,27 @@ def test_a_server_that_comes_back_is_asked_again_within_a_minute(minutes: int) -
         simulation.world.delete(POD, pod["metadata"]["name"])
     simulation.let_pass(minutes * MINUTE)
     until_ready(simulation, pods=11, within=MINUTE)
+    simulation.settle()
+    assert_all_ready(simulation)
+    assert_no_orphan(simulation)
+
+
+@pytest.mark.parametrize("edit", [image("second"), replicas(2), replicas(0)], ids=["an update", "a scale-out", "a scale-in"])
+def test_a_server_that_was_restored_from_a_backup_is_followed_from_there(edit: Callable[[Manifest], None]) -> None:
+    """What was done since is undone, and an operator that goes on knows of nothing that the server does not."""
+    simulation = running(demo(terminationDelay="10m0s"))
+    backup = simulation.world.moment()
+    simulation.edit(edit)
+    simulation.settle()
+    simulation.network.go_down(MINUTE)
+    simulation.world.cluster.store.restore(backup.objects, backup.version)
+    simulation.let_pass(2 * MINUTE)
+    simulation.settle()
+    assert {one["metadata"]["uid"] for one in simulation.world.pods()} == {
+        uid_of(one) for ref, one in backup.objects.items() if ref[:2] == POD[::2]
+    }
+    simulation.world.delete(POD, simulation.world.pods()[0]["metadata"]["name"])
+    simulation.edit(edit)
     simulation.settle()
     assert_all_ready(simulation)
     assert_no_orphan(simulation)

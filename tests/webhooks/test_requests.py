@@ -193,8 +193,10 @@ async def test_an_installation_exempts_those_without_whom_no_pod_would_run(
 
 @pytest.mark.parametrize(("operation", "allowed"), [("DELETE", True), ("UPDATE", False)])
 async def test_anybody_may_delete_a_pod_and_nobody_change_it(operation: str, allowed: bool, judge: Reviewer, workload: Manifest) -> None:
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "chat-0-worker-x", "namespace": "team", "labels": LABELS}}
-    assert (await authorized(judge, [workload], operation, pod))["allowed"] is allowed
+    clique = {**CLIQUE, "metadata": {**CLIQUE["metadata"], "uid": "c"}}
+    metadata = {"name": "chat-0-worker-x", "namespace": "team", "labels": LABELS}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {**metadata, "ownerReferences": [owned_by("PodClique", "chat-0-worker", "c")]}}
+    assert (await authorized(judge, [workload, clique], operation, pod))["allowed"] is allowed
 
 
 async def test_a_set_can_lift_its_protection(judge: Reviewer, workload: Manifest) -> None:
@@ -210,6 +212,32 @@ async def test_of_a_set_that_goes_all_may_go(judge: Reviewer, workload: Manifest
 async def test_what_is_of_no_set_is_allowed_with_a_warning(judge: Reviewer) -> None:
     response = await authorized(judge, [], "UPDATE", CLIQUE)
     assert (response["allowed"], "there is no PodCliqueSet chat" in response["warnings"][0]) == (True, True)
+
+
+APPLIED = {"manager": "grove-operator", "operation": "Apply"}
+
+
+@pytest.mark.parametrize("operation", ["UPDATE", "DELETE"])
+@pytest.mark.parametrize(
+    ("metadata", "allowed"),
+    [
+        ({}, True),
+        ({"managedFields": [{**APPLIED, "manager": "kubectl"}]}, True),
+        ({"managedFields": [APPLIED]}, False),
+        ({"ownerReferences": [owned_by("PodCliqueSet", "chat", "of an earlier set")]}, True),
+        ({"ownerReferences": [{**owned_by("Release", "front", "r"), "apiVersion": "example.com/v1"}], "managedFields": [APPLIED]}, True),
+    ],
+    ids=["of nobody", "of somebody", "ours without owner", "of an earlier set", "of another controller"],
+)
+async def test_what_somebody_else_has_labelled_like_ours_they_may_change_and_delete(
+    operation: str, metadata: Manifest, allowed: bool, judge: Reviewer, workload: Manifest
+) -> None:
+    """A set that waits for its name would wait for good if nobody could delete it, or hand it over."""
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "chat-0", "namespace": "team", "labels": LABELS, **metadata}}
+    response = await authorized(judge, [workload], operation, service)
+    assert response["allowed"] is allowed
+    if allowed:
+        assert "there is no PodCliqueSet chat that owns it" in response["warnings"][0]
 
 
 async def test_what_names_no_set_is_allowed_with_a_warning(judge: Reviewer) -> None:

@@ -15,7 +15,7 @@ from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.topology import API_VERSION, BINDING, CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, DOMAINS, KAI, Topology
 from grove_compiler.record import record
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import is_terminating, managers_of_field
 
 KAI_API_VERSION = "kai.scheduler/v1alpha1"
 
@@ -76,9 +76,7 @@ class ExpandedTopology(Topology):
     @lazy
     def is_retired(self) -> bool:
         """Whether it is the operator's default topology, and the configuration no longer defines one."""
-        labels = (self.manifest.get("metadata") or {}).get("labels") or {}
-        is_ours = self.kind == CLUSTER_TOPOLOGY and self.name == DEFAULT_TOPOLOGY and labels.get(MANAGED_BY) == OPERATOR
-        return is_ours and not self.is_default and not self.is_declared
+        return is_made_from_configuration(self.manifest) and not self.is_default and not self.is_declared
 
     @lazy
     def uses(self) -> list[TopologyUse]:
@@ -120,6 +118,17 @@ class ExpandedTopology(Topology):
     @lazy
     def _kai_topology(self) -> Manifest | None:
         return self.snapshot.live(ObjectRef(KAI_API_VERSION, "Topology", "", self.name))
+
+
+def is_made_from_configuration(manifest: Manifest) -> bool:
+    """Reports whether an operator has made a live topology from its configuration: it bears our label, and its levels are ours.
+
+    The label alone may be anybody's, and what it is on is not deleted for it (decisions §8).
+    """
+    metadata = manifest.get("metadata") or {}
+    is_labelled = (metadata.get("labels") or {}).get(MANAGED_BY) == OPERATOR
+    has_name = (manifest.get("kind"), metadata.get("name")) == (CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY)
+    return has_name and is_labelled and OPERATOR in managers_of_field(manifest, "spec", "levels")
 
 
 def default_topology(levels: list[Manifest], snapshot: Snapshot) -> ExpandedTopology:

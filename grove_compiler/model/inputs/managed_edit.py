@@ -11,7 +11,7 @@ class ManagedEdit:
 
     `operation` is CREATE, UPDATE or DELETE; `user` is the requesting user, `operator` the operator's own user, and `exempt` are the users
     that the configuration exempts. `set_name` is the PodCliqueSet that the object's label names, empty without one; `has_set` is whether it
-    exists, `is_unprotected` whether it is terminating or its annotation disables the protection.
+    exists and the object is its, or is to be, `is_unprotected` whether it is terminating or its annotation disables the protection.
     """
 
     operation: str

@@ -390,7 +390,7 @@ async def test_what_is_not_found_because_something_in_between_finds_nothing_is_n
     await cache.synced()
     assert cache.get(ONE)
     for verb in ("list", "watch"):
-        cluster.fail(verb, UnknownKind("404 page not found"), times=4)
+        cluster.fail(verb, UnknownKind("404 page not found"), times=2)
     cluster.end_watches(UnknownKind("404 page not found"))
     await until(lambda: bool(cache.staleness([ONE[:2]])))
     assert cache.get(ONE) and not cache.unserved()

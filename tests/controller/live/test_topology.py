@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -166,6 +167,21 @@ async def test_a_default_topology_that_somebody_edits_or_deletes_comes_back(worl
     await world.kubectl("delete", "clustertopologies.grove.io", "grove-topology", "--wait=false")
     await world.until(lambda: metadata(world, "clustertopologies.grove.io", "grove-topology", "deletionTimestamp"), None)
     await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
+
+
+async def test_one_of_somebody_else_with_its_name_and_our_label_is_guarded_and_stays(world: LiveCluster) -> None:
+    theirs = topology("grove-topology", rack=RACK, host=HOST)
+    theirs["metadata"]["labels"] = {"app.kubernetes.io/managed-by": "grove-operator"}
+    await world.kubectl("apply", "-f", "-", input=theirs)
+    uid = await metadata(world, "clustertopologies.grove.io", "grove-topology", "uid")
+    for config in (TAS, {"scheduler": PROFILES}):
+        await world.kubectl("patch", "clustertopologies.grove.io", "grove-topology", "--type=merge", "-p", UNGUARDED)
+        await world.start(everywhere=True, config=config)
+        guarded = partial(metadata, world, "clustertopologies.grove.io", "grove-topology", "finalizers")
+        await world.until(guarded, ["grove.io/clustertopology.grove.io"])
+        await world.at_rest()
+        assert await metadata(world, "clustertopologies.grove.io", "grove-topology", "uid") == uid
+        await world.stop()
 
 
 async def test_the_default_topology_that_a_set_refers_to_is_kept_until_the_set_goes(world: LiveCluster) -> None:
