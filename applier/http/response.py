@@ -37,6 +37,14 @@ class Malformed(HttpError):
     """Reports data that is not HTTP, or has an encoding that we did not request."""
 
 
+def _text(value: bytes) -> str:
+    """Returns the text of a header: API servers write warnings in UTF-8, and what is not is Latin-1 (RFC 9110 section 5.5)."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
 class Headers(Mapping[str, str]):
     """Maps header names, in any case, to values. Searches linearly: most responses are asked for one header or none."""
 
@@ -48,14 +56,14 @@ class Headers(Mapping[str, str]):
     def all(self, name: str) -> list[str]:
         """Returns all values of a header that may occur more than once."""
         lowered = name.lower().encode()
-        return [value.decode("latin-1") for key, value in self.pairs if key.lower() == lowered]
+        return [_text(value) for key, value in self.pairs if key.lower() == lowered]
 
     def get(self, name: str, default: Any = None) -> Any:
         """Returns a header, or the default. Unlike that of Mapping, raises no exception internally, since most headers are absent."""
         lowered = name.lower().encode()
         for key, value in self.pairs:
             if key.lower() == lowered:
-                return value.decode("latin-1")
+                return _text(value)
         return default
 
     def __getitem__(self, name: str) -> str:

@@ -40,14 +40,30 @@ class Expected(NamedTuple):
             holds = False
         sign = "" if self.comparison == "=" else f"{self.comparison} "
         than = f", the {_dotted(self.other)}" if self.other else ""
-        return "" if holds else f"{_dotted(self.field)} is {have}, expected {sign}{expected}{than}"
+        return "" if holds else f"{_dotted(self.field)} is {'missing' if have == '' else have}, expected {sign}{expected}{than}"
+
+
+class ExpectedCondition(NamedTuple):
+    """Expects a condition to have a status."""
+
+    condition: str
+    status: str = "True"
+
+    def why_not(self, manifest: Manifest) -> str:
+        """Returns why it has another one; empty when it has it."""
+        have = conditions(manifest).get(self.condition)
+        if have is None:
+            return f"condition {self.condition} is missing"
+        words = "".join(f": {text}" for text in (have.reason, one_line(have.message)) if text)
+        return "" if have.status == self.status else f"condition {self.condition} is {have.status}{words}"
 
 
 @dataclass(slots=True, eq=False)
 class ReadinessRule:
     """Represents the readiness rule of a kind: objects are ready when all conditions have their status, and all fields are as expected.
 
-    `failed` are conditions of a final failure. `messages` are JSON pointers to texts that explain more while the object is not ready.
+    `failed` are conditions of a final failure. An object of which one of `done` holds is ready, whatever else is missing: a job that has
+    succeeded. `messages` are JSON pointers to texts that explain more while the object is not ready.
     """
 
     group: str
@@ -56,20 +72,22 @@ class ReadinessRule:
     fields: tuple[Expected, ...] = ()
     failed: Mapping[str, str] | None = None
     messages: tuple[str, ...] = ()
+    done: tuple[Expected | ExpectedCondition, ...] = ()
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> ReadinessRule:
         """Reads a rule from data.
 
-        `group`, `kind`, `conditions`, `failed`, `messages`, and `fields` as `["/status/phase", "=", "Running"]` or `{field,
-        comparison, value | other, default}`. Raises `ApplierError`.
+        `group`, `kind`, `conditions`, `failed`, `messages`, `fields` as `["/status/phase", "=", "Running"]` or `{field,
+        comparison, value | other, default}`, and `done` as such or as `{condition, status}`. Raises `ApplierError`.
         """
-        if unknown := data.keys() - {"group", "kind", "conditions", "fields", "failed", "messages"}:
+        if unknown := data.keys() - {"group", "kind", "conditions", "fields", "failed", "messages", "done"}:
             raise ApplierError(f"a rule of readiness has no field {', '.join(sorted(unknown))}")
         if not data.get("kind"):
             raise ApplierError("a rule of readiness needs a kind")
-        fields = tuple(_expected(entry) for entry in data.get("fields") or ())
-        given = (data.get("conditions"), fields, data.get("failed"), tuple(data.get("messages") or ()))
+        fields = tuple(map(_expected, data.get("fields") or ()))
+        done = tuple(ExpectedCondition(**each) if "condition" in each else _expected(each) for each in data.get("done") or ())
+        given = (data.get("conditions"), fields, data.get("failed"), tuple(data.get("messages") or ()), done)
         return cls(str(data.get("group") or ""), str(data["kind"]), *given)
 
     def judge(self, manifest: Manifest) -> Readiness:
@@ -78,21 +96,17 @@ class ReadinessRule:
         for kind, status in (self.failed or {}).items():
             if kind in by_type and by_type[kind].status == status:
                 return failed(by_type[kind].text())
+        if any(not expected.why_not(manifest) for expected in self.done):
+            return ready()
         if missing := list(self._missing(manifest)):
             messages = (one_line(str(text)) for pointer in self.messages if (text := at(manifest, pointer)))
             return in_progress("; ".join([*missing, *messages]))
         return ready()
 
     def _missing(self, manifest: Manifest) -> Iterator[str]:
-        by_type = conditions(manifest)
-        for kind, status in (self.conditions or {}).items():
-            if kind not in by_type:
-                yield f"condition {kind} is missing"
-            elif by_type[kind].status != status:
-                yield f"condition {kind} is {by_type[kind].status}" + "".join(
-                    f": {text}" for text in (by_type[kind].reason, one_line(by_type[kind].message)) if text
-                )
-        for expected in self.fields:
+        by_type = (ExpectedCondition(kind, status) for kind, status in (self.conditions or {}).items())
+        expectations: list[Expected | ExpectedCondition] = [*by_type, *self.fields]
+        for expected in expectations:
             if why := expected.why_not(manifest):
                 yield why
 

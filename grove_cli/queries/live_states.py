@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from applier.errors import ApplierError
 from applier.readiness import Readiness, ReadinessRule, State, readiness
 from applier.ref import Manifest
 from grove_cli.queries.facts import facts, metrics_failure
@@ -32,10 +33,21 @@ def readiness_rules(program: Program) -> tuple[ReadinessRule, ...]:
 
 def _rule(kind: str, group: str, expected: list[Manifest]) -> ReadinessRule:
     # The rule of a user may return values that are not maps, which `ReadinessRule.read` reports.
-    conditions = [each for each in expected if isinstance(each, dict) and "condition" in each]
-    fields = [each for each in expected if each not in conditions]
-    by_type = {str(each["condition"]): str(each.get("status", "True")) for each in conditions}
-    return ReadinessRule.read({"group": group, "kind": kind, "fields": fields, "conditions": by_type})
+    needed = [each for each in expected if not (isinstance(each, dict) and "then" in each)]
+    ends = [dict(each) for each in expected if each not in needed]
+    verdicts = [each.pop("then") for each in ends]
+    done = [each for each, verdict in zip(ends, verdicts, strict=True) if verdict == State.READY]
+    failed = [each for each, verdict in zip(ends, verdicts, strict=True) if verdict == State.FAILED and "condition" in each]
+    if len(done) + len(failed) < len(ends):
+        raise ApplierError(f"`then` of the readiness of {kind} is {State.READY}, or {State.FAILED} for a condition")
+    conditions = [each for each in needed if isinstance(each, dict) and "condition" in each]
+    fields = [each for each in needed if each not in conditions]
+    rule = {"group": group, "kind": kind, "fields": fields, "conditions": _by_type(conditions), "failed": _by_type(failed), "done": done}
+    return ReadinessRule.read(rule)
+
+
+def _by_type(conditions: Iterable[Manifest]) -> dict[str, str]:
+    return {str(each["condition"]): str(each.get("status", "True")) for each in conditions}
 
 
 def readiness_check(program: Program) -> ReadinessCheck:

@@ -107,8 +107,9 @@ ORDER = (
 LABELS = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/version": "{{ version }}"}
 CONFIGURATION = ("operator.config.grove.io/v1alpha1", "OperatorConfiguration")
 SCHEMA = KINDS[CONFIGURATION]
-KEEP = {"helm.sh/resource-policy": "keep"}
-"""Prevents Helm from deleting the CRDs with a release, which would delete all sets."""
+KEEP = {"helm.sh/resource-policy": "keep", "kustomize.toolkit.fluxcd.io/prune": "disabled"}
+"""Prevents Helm and Flux from deleting the CRDs with a release, or once git has them no longer, which would delete all sets. Argo CD never
+deletes CRDs."""
 NAMESPACE = "kubernetes.io/metadata.name"
 """The label with its name that Kubernetes adds to each namespace."""
 

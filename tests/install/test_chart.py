@@ -167,10 +167,11 @@ def test_the_page_has_all_values() -> None:
     assert values_table() in PAGE.read_text("utf-8")
 
 
-def test_definitions_are_templates_and_stay_when_a_release_goes(helm: Helm) -> None:
+def test_definitions_are_templates_and_stay_when_a_release_goes_or_git_has_them_no_longer(helm: Helm) -> None:
     crds = [one for one in yaml.load_all(helm.template(), yaml.CSafeLoader) if one["kind"] == "CustomResourceDefinition"]
     assert len(crds) == len(templates()["crds"]) == 6
-    assert {one["metadata"]["annotations"]["helm.sh/resource-policy"] for one in crds} == {"keep"}
+    kept = {"helm.sh/resource-policy": "keep", "kustomize.toolkit.fluxcd.io/prune": "disabled"}
+    assert [one["metadata"]["annotations"] for one in crds] == [kept] * 6
     assert not (CHART / "crds").exists()
 
 

@@ -11,6 +11,9 @@ from grove_compiler.step import step
 from grove_operator.controller.statuses import status_writes
 from tests.features.compiling import shipped_program
 from tests.model.sets import clique, group, pcs
+from tests.simulation.sets import NAME, demo, image
+from tests.simulation.simulation import running
+from tests.simulation.world import SET
 from tests.step.world import complete
 
 from .world import GROVE_KINDS, NOW, Manifest, keys_of, live_objects_of, shared_context
@@ -55,6 +58,22 @@ def test_what_has_no_pods_yet_is_waited_for(name: str, why: str) -> None:
     found = judged({})
     assert {one.state for one in found.values()} == {State.IN_PROGRESS}
     assert found[name].reason == why
+
+
+def test_a_set_is_not_ready_until_its_update_has_ended() -> None:
+    simulation = running(demo(replicas=2))
+    check = readiness_check(shipped_program())
+    images_when_ready = []
+
+    def look(_: str) -> None:
+        if check(simulation.world.get(SET, NAME)).is_ready:
+            images_when_ready.append(simulation.images("demo-"))
+
+    simulation.operator.after_write = look
+    simulation.edit(image("new"))
+    simulation.settle()
+    assert images_when_ready
+    assert {frozenset(images) for images in images_when_ready} == {frozenset({"new"})}
 
 
 def test_a_gang_of_which_nothing_is_reported_is_waited_for() -> None:

@@ -123,6 +123,18 @@ def test_a_gitops_tool_sees_no_drift_and_changes_nothing_by_applying_again(contr
 
 
 @pytest.mark.usefixtures("admission")
+def test_a_clique_without_min_available_in_git_grows_by_a_server_side_apply_only(control_plane: ControlPlane, there: Manifest) -> None:
+    clique = there["spec"]["template"]["cliques"][0]["spec"]
+    del clique["minAvailable"]
+    assert apply(control_plane, there)[0] == 0
+    clique["replicas"] = 4
+    code, told = apply(control_plane, there)
+    assert (code, "to change only replicas, set minAvailable: 2" in told) == (1, True)
+    stored = apply_as(control_plane, "kustomize-controller", there)["spec"]["template"]["cliques"][0]["spec"]
+    assert (stored["replicas"], stored["minAvailable"]) == (4, 2)
+
+
+@pytest.mark.usefixtures("admission")
 @pytest.mark.parametrize(("others", "left"), [((), 0), (("scaling",), 1)], ids=["nobody owns them", "somebody else owns them"])
 def test_replicas_that_git_no_longer_has_stay_only_where(
     others: tuple[str, ...], left: int, control_plane: ControlPlane, there: Manifest

@@ -13,4 +13,7 @@ READY_KINDS = {"PodCliqueSet": "grove.io", "PodCliqueScalingGroup": "grove.io", 
 class ReadinessDecisions(Protocol):
     @staticmethod
     def ready_when(kind: str) -> list[Manifest]:
-        """Decides the requirements: each a `field`, `comparison`, `value` or `other`, and `default`, or a `condition` with its `status`."""
+        """Decides the requirements, each a `field`, `comparison`, `value` or `other`, and `default`, or a `condition` with its `status`.
+
+        What has a `then`, `Ready` or `Failed`, decides alone where it holds.
+        """

@@ -96,6 +96,13 @@ def test_headers_are_found_by_their_name_in_any_case() -> None:
     assert len(reader.headers) == 3
 
 
+@pytest.mark.parametrize(("text", "encoding"), [("cut…", "utf-8"), ("Zoë", "latin-1")])
+def test_a_header_says_what_the_server_wrote(text: str, encoding: str) -> None:
+    reader = Reader()
+    reader.feed(sized(b"", "Warning: ?").replace(b"?", text.encode(encoding)))
+    assert reader.headers["Warning"] == reader.headers.all("Warning")[0] == text
+
+
 def test_an_answer_that_nobody_asked_for_is_noticed() -> None:
     reader = Reader()
     reader.feed(sized(b"ok") + sized(b"more"))

@@ -26,6 +26,7 @@ def condition(kind: str, status: str, reason: str = "", message: str = "") -> di
     return {"conditions": [{"type": kind, "status": status, "reason": reason, "message": message}]}
 
 
+ENDS = {"fields": [["/status/up", "=", 1]], "done": [["/status/phase", "=", "Done"]]}
 CASES: list[tuple[str, dict[str, Any], Any, State, str]] = [
     ("a condition is missing", {"conditions": {"Good": "True"}}, None, State.IN_PROGRESS, "condition Good is missing"),
     (
@@ -63,6 +64,9 @@ CASES: list[tuple[str, dict[str, Any], Any, State, str]] = [
     ),
     ("an item of a list", {"fields": [["/status/list/0/a~1b", "=", 1]]}, {"list": [{"a/b": 1}]}, State.READY, ""),
     ("a failed condition", {"failed": {"Dead": "True"}}, condition("Dead", "True", "Why", "said"), State.FAILED, "Dead: Why: said"),
+    ("a field that ends it", ENDS, {"phase": "Done", "up": 0}, State.READY, ""),
+    ("what would end it is not so", ENDS, {"phase": "Up", "up": 0}, State.IN_PROGRESS, "status.up is 0, expected 1"),
+    ("what has failed", {**ENDS, "failed": {"Dead": "True"}}, {"phase": "Done", **condition("Dead", "True")}, State.FAILED, "Dead"),
     (
         "a message says more",
         {"conditions": {"Good": "True"}, "messages": ["/status/note"]},
