@@ -15,6 +15,7 @@ from applier.ref import Manifest
 from tests.benchmarks.measure import machine
 from tests.simulation.drawn import edited_schedule, refused_schedule, resized_schedule, schedule
 from tests.simulation.schedules import Action
+from tests.simulation.sets import equipped
 from tests.simulation.shorten import shortened
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.test_simulation import demanding_set, demo_set, play_and_compare
@@ -27,6 +28,8 @@ KINDS: dict[str, tuple[Callable[[], Manifest], int, Callable[[int], list[Action]
     "edited": (demo_set, 1, edited_schedule),
     "demanding-edited": (demanding_set, 1, edited_schedule),
     "resized": (demo_set, 1, resized_schedule),
+    "equipped": (equipped, 1, schedule),
+    "equipped-edited": (equipped, 1, edited_schedule),
 }
 """What is played: the set, the number of operators, and what draws schedules."""
 

@@ -120,7 +120,7 @@ class MakeAnew(NamedTuple):
     def happen(self, simulation: Simulation) -> None:
         made = {key: copy.deepcopy(value) for key, value in simulation.world.get(SET, NAME).items() if key != "status"}
         as_it_was(made)
-        metadata = {"name": NAME, "namespace": made["metadata"]["namespace"]}
+        metadata = declared_metadata(made)
         simulation.world.delete(SET, NAME)
         simulation.let_pass(self.tenths / 10)
         simulation.world.apply({**made, "metadata": metadata})
@@ -311,6 +311,11 @@ class GoDown(NamedTuple):
 
 def _operator(simulation: Simulation, number: int) -> Operator:
     return simulation.operators[number % len(simulation.operators)]
+
+
+def declared_metadata(set: Manifest) -> Manifest:
+    """The metadata of a set that its owner has written."""
+    return {key: value for key, value in set["metadata"].items() if key in ("name", "namespace", "labels", "annotations")}
 
 
 def as_it_was(set: Manifest) -> None:

@@ -18,6 +18,31 @@ def demo(replicas: int = 1, front: int = 2, members: int = 3, **template: Any) -
     return pcs(cliques, [group("sg", ["pre", "dec"], members, 1)], replicas=replicas, **template)
 
 
+CLAIMED: Manifest = {"spec": {"devices": {"requests": [{"name": "nic", "exactly": {"deviceClassName": "rdma.example.com"}}]}}}
+ON_LOAD: list[Manifest] = [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]
+
+
+def equipped(**template: Any) -> Manifest:
+    """The same with what sets may have besides: domains of multi-node NVLink, claims at all levels, autoscalers, and KAI as scheduler."""
+    manifest = demo(
+        replicas=2,
+        resourceClaimTemplates=[{"name": name, "templateSpec": CLAIMED} for name in ("everywhere", "replica", "part")],
+        resourceSharing=[{"name": "everywhere", "scope": "AllReplicas"}, {"name": "replica", "scope": "PerReplica"}],
+        metadata={"labels": {"kai.scheduler/queue": "research"}, "annotations": {"grove.io/mnnvl-group": "main"}},
+        **template,
+    )
+    cliques, [members] = manifest["spec"]["template"]["cliques"], manifest["spec"]["template"]["podCliqueScalingGroups"]
+    for one in cliques:
+        one["spec"]["podSpec"]["schedulerName"] = "kai-scheduler"
+        one["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "4"}}
+    for one in (cliques[FRONT], members):
+        one["resourceSharing"] = [{"name": "part", "scope": "PerReplica"}]
+    cliques[FRONT]["spec"]["autoScalingConfig"] = {"minReplicas": 1, "maxReplicas": 5, "metrics": ON_LOAD}
+    members["scaleConfig"] = {"minReplicas": 1, "maxReplicas": 5, "metrics": ON_LOAD}
+    members["annotations"] = {"grove.io/mnnvl-group": "members"}
+    return manifest
+
+
 def image(tag: str, *cliques: int) -> Callable[[Manifest], None]:
     """An edit: the pods of these cliques, all unless some are named, run another image."""
 

@@ -7,10 +7,25 @@ from typing import Any
 
 from applier.ref import Manifest
 from tests.simulation.simulation import Simulation
-from tests.simulation.world import CLIQUE, GANG, GROUP, KAI_TOPOLOGY, POD, SERVICE, SET, TOPOLOGY
+from tests.simulation.world import (
+    AUTOSCALER,
+    CLAIM,
+    CLAIM_TEMPLATE,
+    CLIQUE,
+    DOMAIN,
+    GANG,
+    GROUP,
+    KAI_TOPOLOGY,
+    POD,
+    POD_GROUP,
+    SERVICE,
+    SET,
+    TOPOLOGY,
+)
 
 HISTORY = ("updateProgress", "observedGeneration", "conditions", "containerStatuses")
 """What a status says of how it came about; of conditions, only what they say now is compared. Containers tell since when they run."""
+MADE = (SET, CLIQUE, GROUP, GANG, KAI_TOPOLOGY, POD, SERVICE, TOPOLOGY, DOMAIN, CLAIM, CLAIM_TEMPLATE, AUTOSCALER, POD_GROUP)
 
 
 Shapes = dict[tuple[str, str], Any]
@@ -18,8 +33,7 @@ Shapes = dict[tuple[str, str], Any]
 
 def shapes(simulation: Simulation) -> Shapes:
     """All that an operator makes and tells."""
-    kinds = (SET, CLIQUE, GROUP, GANG, KAI_TOPOLOGY, POD, SERVICE, TOPOLOGY)
-    return shapes_of([one for kind in kinds for one in simulation.world.all(kind)])
+    return shapes_of([one for kind in MADE for one in simulation.world.all(kind)])
 
 
 def shapes_of(objects: Collection[Manifest]) -> Shapes:

@@ -10,6 +10,8 @@ from typing import ClassVar
 
 from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import VirtualTimeLoop
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
 from grove_operator.controller.recorder import Retention
 from tests.simulation.admission import Admission
@@ -25,6 +27,15 @@ SECONDS_A_ROUND = 1.2
 """More than bad news waits before it is told."""
 MOMENT = 0.3
 """Seconds, longer than a set rests between two looks at it. Where answers come at once an operator needs no time for all else."""
+
+
+PLATFORM = {
+    "apiVersion": "operator.config.grove.io/v1alpha1",
+    "kind": "OperatorConfiguration",
+    "scheduler": {"profiles": [{"name": "default-scheduler"}, {"name": "kai-scheduler"}], "defaultProfileName": "default-scheduler"},
+    "network": {"autoMNNVLEnabled": True},
+}
+"""What an operator here is configured for: of what sets ask for all is there."""
 
 
 class NeverSettles(AssertionError):
@@ -57,7 +68,12 @@ class Simulation:
         self.admission = Admission(self.world)
         self.network = Network(self.world)
         names = [""] if candidates == 1 else [f"candidate-{number}" for number in range(candidates)]
-        self.operators = [Operator(self.network, shared or context(), self.loop, name, retention) for name in names]
+        self.operators = [
+            Operator(
+                self.network, shared or context(Settings(pods=True, kube_version="1.35"), Document(PLATFORM)), self.loop, name, retention
+            )
+            for name in names
+        ]
         self.operator = self.operators[0]
 
     def close(self) -> None:

@@ -36,9 +36,10 @@ from tests.simulation.schedules import (
     Scale,
     Slow,
     Tick,
+    declared_metadata,
     play,
 )
-from tests.simulation.sets import DEC, FRONT, NAME, PRE, demo, replicas
+from tests.simulation.sets import DEC, FRONT, NAME, PRE, demo, equipped, replicas
 from tests.simulation.shapes import Shapes, shapes
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.telling import telling
@@ -68,7 +69,8 @@ def _afresh(declared: str) -> Shapes:
 
 def afresh(simulation: Simulation) -> Shapes:
     """Returns what a world would have come to in which what is declared here in the end was declared from the start."""
-    set = {**simulation.world.get(SET, NAME), "status": {}, "metadata": {"name": NAME, "namespace": NAMESPACE}}
+    live = simulation.world.get(SET, NAME)
+    set = {**live, "status": {}, "metadata": declared_metadata(live)}
     parts = [{one["metadata"]["name"]: one["spec"]["replicas"] for one in simulation.world.all(kind)} for kind in (GROUP, CLIQUE)]
     return _afresh(json.dumps([set, *parts]))
 
@@ -130,6 +132,11 @@ def demo_set() -> Manifest:
 @pytest.mark.parametrize("number", telling(schedule, runs(12)))
 def test_any_schedule_ends_as_a_fresh_apply_does(number: int) -> None:
     play_and_compare(running(demo_set()), schedule(number))
+
+
+@pytest.mark.parametrize("number", telling(edited_schedule, runs(3), first=2000))
+def test_any_schedule_ends_so_with_domains_claims_autoscalers_and_kai(number: int) -> None:
+    play_and_compare(running(equipped(terminationDelay=DELAY)), edited_schedule(number))
 
 
 @pytest.mark.parametrize("number", telling(resized_schedule, runs(3)))

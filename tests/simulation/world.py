@@ -31,23 +31,33 @@ KAI_TOPOLOGY = Kind("kai.scheduler", "v1alpha1", "Topology")
 REVISION = Kind("apps", "v1", "ControllerRevision")
 
 
-KAI_TOPOLOGIES: Manifest = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "topologies.kai.scheduler"},
-    "spec": {
-        "group": "kai.scheduler",
-        "scope": "Cluster",
-        "names": {"kind": "Topology", "plural": "topologies"},
-        "versions": [{"name": "v1alpha1", "served": True, "storage": True}],
-    },
-}
+DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
+POD_GROUP = Kind("scheduling.run.ai", "v2alpha2", "PodGroup")
+CLAIM = Kind("resource.k8s.io", "v1", "ResourceClaim")
+CLAIM_TEMPLATE = Kind("resource.k8s.io", "v1", "ResourceClaimTemplate")
+AUTOSCALER = Kind("autoscaling", "v2", "HorizontalPodAutoscaler")
+
+
+def _definition(kind: Kind, plural: str, scope: str = "Namespaced") -> Manifest:
+    versions = [{"name": kind.version, "served": True, "storage": True}]
+    names = {"kind": kind.kind, "plural": plural}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{kind.group}"},
+        "spec": {"group": kind.group, "scope": scope, "names": names, "versions": versions},
+    }
 
 
 @cache
 def _definitions() -> list[Manifest]:
-    """Ours and KAI's, without schemas, which nobody reads here: to generate and to copy them takes longer than all else in a short life."""
-    return [_without_schemas(one) for one in [*crds(), KAI_TOPOLOGIES]]
+    """Those of others, and ours without schemas, which nobody reads here: to generate and to copy them takes longer than a short life."""
+    others = [
+        _definition(KAI_TOPOLOGY, "topologies", "Cluster"),
+        _definition(POD_GROUP, "podgroups"),
+        _definition(DOMAIN, "computedomains"),
+    ]
+    return [*map(_without_schemas, crds()), *others]
 
 
 def _without_schemas(definition: Manifest) -> Manifest:
