@@ -31,7 +31,7 @@ from applier.loop.preparation import DeletionOptions
 from applier.loop.status import EventRecorder, StatusWriter
 from applier.loop.view import View
 from applier.outcome import UNDONE, Action, Outcome, Step
-from applier.plan import Intent, Plan, plan
+from applier.plan import Intent, Plan, as_declared, plan
 from applier.prune.deletion import finalizers_of
 from applier.ref import Kind, Manifest, Ref, being_deleted, uid_of
 from kube_objects.manifest import is_terminating
@@ -113,7 +113,7 @@ class Reconciler(Generic[K]):
         # that cannot be written for another reason holds deletions alone, unless it is decisive: what is missing serves nobody.
         decisive = {status.of.ref for status in graph.statuses if status.decisive}
         if not any(_is_rejected_as_stale(outcome) or outcome.step.ref in decisive for outcome in unreported):
-            outcomes += await self._apply(key, graph, view, schemas, existing)
+            outcomes += await self._apply(key, as_declared(graph, schemas), view, schemas, existing)
         undone = _undone(outcomes)
         if undone:
             self._schemas.clear()  # a definition may have changed
