@@ -9,11 +9,11 @@ import pytest
 
 from applier.ref import Manifest
 
-from .kai import GROUPS, POD_GROUPS, SCHEDULER, WITHOUT_GRACE, serve_pod_groups
+from .kai import GROUPS, POD_GROUPS, SCHEDULER, WITHOUT_GRACE, bind, evict, serve_pod_groups
 from .ownership import holders
 from .test_topology import HOST, PODS, RACK, TAS, condition, placed, topology, without_topologies
 from .test_training_disruptions import RANKS, job
-from .world import LiveCluster
+from .world import BASE, FRONT, SCALED, SERVING, LiveCluster, is_ready
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -42,7 +42,7 @@ async def constraint(world: LiveCluster) -> Any:
 
 
 async def test_a_gang_that_loses_its_level_has_no_constraint_until_it_is_back(world: LiveCluster) -> None:
-    serve_pod_groups(world.plane)
+    await serve_pod_groups(world)
     declared = placed()
     declared["metadata"]["labels"] = QUEUE
     await world.start(everywhere=True, config={**TAS, "scheduler": SCHEDULER})
@@ -63,7 +63,7 @@ async def test_a_gang_that_loses_its_level_has_no_constraint_until_it_is_back(wo
 
 
 async def test_a_job_runs_with_a_kai_that_knows_no_grace_period_and_gets_one_from_the_next_release(world: LiveCluster) -> None:
-    serve_pod_groups(world.plane, WITHOUT_GRACE)
+    await serve_pod_groups(world, WITHOUT_GRACE)
     declared = job()
     declared["metadata"]["labels"] = QUEUE
     await world.start(everywhere=True, config={"scheduler": SCHEDULER})
@@ -72,7 +72,33 @@ async def test_a_job_runs_with_a_kai_that_knows_no_grace_period_and_gets_one_fro
     before = await world.names("pods")
     assert await grace(world) is None
     await world.stop()
-    serve_pod_groups(world.plane, POD_GROUPS)
+    await serve_pod_groups(world, POD_GROUPS)
     await world.start(everywhere=True, config={"scheduler": SCHEDULER})
     await world.until(lambda: grace(world), "-1s")
     assert await world.names("pods") == before
+
+
+async def test_what_kai_evicts_waits_in_its_group_while_the_rest_serves(world: LiveCluster) -> None:
+    await serve_pod_groups(world)
+    await world.start(everywhere=True, config={"scheduler": SCHEDULER})
+    await world.apply({**SERVING, "metadata": {**SERVING["metadata"], "labels": QUEUE}})
+    await world.until(lambda: world.hostnames(is_ungated), sorted((*FRONT, *BASE)))
+    await bind(world, *FRONT, *BASE)
+    await world.until(lambda: world.hostnames(is_ungated), sorted((*FRONT, *BASE, *SCALED)))
+    await bind(world, *SCALED)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before = await memberships(world)
+    await evict(world, "chat-0-model-0", *SCALED)
+    await world.until(lambda: world.hostnames(is_ungated), sorted((*FRONT, *BASE, *SCALED)))
+    await world.until(lambda: world.hostnames(is_ready), sorted((*FRONT, *BASE)))
+    assert await memberships(world) == before
+    await world.at_rest()
+    group = await world.get(GROUPS, "chat-0-model-0")
+    assert "kai.scheduler/last-eviction-timestamp" in group["metadata"]["annotations"]
+    assert (group["metadata"]["generation"], group["spec"]["minMember"]) == (1, 3)
+
+
+async def memberships(world: LiveCluster) -> dict[str, tuple[str, str]]:
+    """The group and the subgroup of each pod."""
+    pods = {pod["spec"]["hostname"]: pod["metadata"] for pod in await world.objects("pods") if not pod["metadata"].get("deletionTimestamp")}
+    return {name: (of["annotations"]["pod-group-name"], of["labels"]["kai.scheduler/subgroup-name"]) for name, of in pods.items()}
