@@ -19,7 +19,8 @@ class Policy:
     if an immutable field differs. `yields`: JSON pointers of fields that other managers may own; they are set on creation, and left
     unchanged once another manager sets them. `part`: only a part of the object is ours, so nobody's ownership of fields is taken over: what
     we took over and do not apply would be removed. Nor would it do to apply a part as the manager that owns the rest, which has one of its
-    own for parts. `force`: the managers whose fields may be taken over; `*` stands for all.
+    own for parts. `force`: the managers whose fields may be taken over; `*` stands for all. `optional`: JSON pointers of fields that
+    are left out where the server's schema does not declare them (see `applier.plan.declared`).
     """
 
     create_only: bool = False
@@ -29,6 +30,7 @@ class Policy:
     yields: tuple[str, ...] = ()
     force: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 DEFAULT_POLICY = Policy()

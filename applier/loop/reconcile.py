@@ -31,7 +31,7 @@ from applier.loop.preparation import DeletionOptions
 from applier.loop.status import EventRecorder, StatusWriter
 from applier.loop.view import View
 from applier.outcome import UNDONE, Action, Outcome, Step
-from applier.plan import Intent, Plan, plan
+from applier.plan import Intent, Plan, as_declared, plan
 from applier.prune.deletion import finalizers_of
 from applier.ref import Kind, Manifest, Ref, being_deleted, uid_of
 from kube_objects.manifest import is_terminating
@@ -115,7 +115,7 @@ class Reconciler(Generic[K]):
         for outcome in unreported:
             outcome.is_last = _is_rejected_as_stale(outcome) or outcome.step.ref in decisive
         if not any(outcome.is_last for outcome in unreported):
-            outcomes += await self._apply(key, graph, view, schemas, existing)
+            outcomes += await self._apply(key, as_declared(graph, schemas), view, schemas, existing)
         undone = _undone(outcomes)
         if undone:
             self._schemas.clear()  # a definition may have changed

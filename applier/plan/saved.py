@@ -60,7 +60,7 @@ def read_desired(form: Json) -> Desired:
         form["manifest"],
         owner=Ref(*form["owner"]) if form["owner"] else None,
         after=[Ref(*ref) for ref in form["after"]],
-        policy=Policy(**{**policy, **{name: tuple(policy[name]) for name in ("yields", "force", "follows") if name in policy}}),
+        policy=Policy(**{**policy, **{name: tuple(policy[name]) for name in ("yields", "force", "follows", "optional") if name in policy}}),
         source=form["source"],
     )
 

@@ -16,7 +16,7 @@ from applier.decision import Schemas, hide_secrets
 from applier.desired import Graph
 from applier.errors import ClusterError, Forbidden, UnknownKind
 from applier.outcome import Action, Step
-from applier.plan import Plan, plan, save
+from applier.plan import Plan, as_declared, plan, save
 from applier.plan.holding import hold_back
 from applier.plan.membership import LABEL, set_of
 from applier.ref import NAMESPACE, NAMESPACE_KIND, Kind, Manifest, Ref, is_reference_to, uid_of
@@ -101,6 +101,7 @@ async def read_and_plan(graph: Graph, cluster: Cluster, options: ApplyOptions) -
         graph = opened.graph
     kinds = {Kind.of(desired.manifest) for desired in graph.objects.values()}
     live, schemas = await asyncio.gather(read_once(cluster, queries_for(graph), partial=True), cluster.schemas(kinds))
+    graph = as_declared(graph, schemas)
     prunes = opened.steps if opened else []
     planned = plan(graph, live, schemas, options.intent, prunable=prunes, unserved=live.unserved)
     await name_sets(planned, cluster)

@@ -134,7 +134,7 @@ class Policies:
 
     def __init__(self, force: tuple[str, ...] = ()) -> None:
         self.force = force
-        self._known: dict[tuple[bool, bool, bool, bool, tuple[str, ...], tuple[str, ...]], Policy] = {}
+        self._known: dict[tuple[tuple[bool, bool, bool, bool], *tuple[tuple[str, ...], ...]], Policy] = {}
 
     def of(self, declared: Manifest, scaled: str = "") -> Policy:
         """Returns the policy that a rule has `declared`, for an object whose replicas, at the JSON pointer `scaled`, an autoscaler sets."""
@@ -142,11 +142,12 @@ class Policies:
         if scaled and scaled not in yields:
             yields = (*yields, scaled)
         adopt, recreate = bool(declared.get("adopt", True)), bool(declared.get("recreate"))
-        key = declared.get("create") == "only", adopt, recreate, bool(declared.get("part")), yields, _words(declared.get("follow"))
+        flags = declared.get("create") == "only", adopt, recreate, bool(declared.get("part"))
+        key = flags, yields, _words(declared.get("follow")), _words(declared.get("optional"))
         policy = self._known.get(key)
         if policy is None:
-            is_default = key == (False, True, False, False, (), ()) and not self.force
-            policy = self._known[key] = DEFAULT_POLICY if is_default else Policy(*key[:5], self.force, key[5])
+            made = Policy(*flags, yields, self.force, *key[2:])
+            policy = self._known[key] = DEFAULT_POLICY if made == DEFAULT_POLICY else made
         return policy
 
 

@@ -13,7 +13,7 @@ from applier.decision import Schemas
 from applier.desired import Desired, Gone, Graph, Hold, StatusWrite
 from applier.loop import View
 from applier.outcome import Action, dotted
-from applier.plan import Intent, plan
+from applier.plan import Intent, as_declared, plan
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.graph.field_path import ABSENT
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, object_differences
@@ -93,6 +93,7 @@ class DryRun:
                 yield PlannedWrite(str(key), "status", str(status.of.ref), listed(fields))
 
     def _applies(self, key: Key, graph: Graph, view: View, schemas: Schemas) -> Iterator[PlannedWrite]:
+        graph = as_declared(graph, schemas)
         planned = plan(graph, view, schemas, Intent(field_managers.OPERATOR, ("*",), brief=True), unserved=view.unserved())
         for step in planned.changed():
             live = planned.live.get(step.ref)

@@ -22,6 +22,8 @@ def test_nothing_said_is_the_default() -> None:
         ({"recreate": True}, "recreate", True),
         ({"yield": "/spec/replicas"}, "yields", ("/spec/replicas",)),
         ({"yield": ["/spec/a", "/spec/b"]}, "yields", ("/spec/a", "/spec/b")),
+        ({"follow": "/spec/a"}, "follows", ("/spec/a",)),
+        ({"optional": "/spec/a"}, "optional", ("/spec/a",)),
     ],
 )
 def test_what_is_said_is_what_may_be_done(said: Manifest, field: str, value: object) -> None:

@@ -201,6 +201,7 @@ POLICY_KEYS = {
     "operator": RuleKey("boolean", "only the operator writes the object, such as a part of one that people write; `grove apply` omits it"),
     "yield": RuleKey("words", "JSON pointers of the fields that others may change"),
     "yieldWhen": RuleKey("expression", "the fields of `yield` are only left to others where it holds; elsewhere they are restored"),
+    "optional": RuleKey("words", "JSON pointers of the fields that are left out where the cluster's definition of the kind lacks them"),
     "follow": RuleKey(
         "words", "JSON pointers of the fields that are still updated if the object is created once; list items by their `name`"
     ),
