@@ -17,6 +17,7 @@ from grove_compiler.model.inputs.settings import Settings
 from tests.features.compiling import program_with
 from tests.model.sets import clique, pcs
 from tests.simulation.simulation import Simulation
+from tests.simulation.world import DEFINITION
 from tests.step.world import context
 
 from .lab import Lab, lab_running
@@ -168,6 +169,7 @@ def test_a_set_without_its_driver_is_told_to_wait_for_that_and_for_nothing_else(
     """A domain that cannot be made is no object that is left as it is."""
     gpu = {"containers": [{"name": "main", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}]}
     simulation = Simulation(context(Settings(pods=True, mnnvl_shape="driver")))
+    simulation.world.delete(DEFINITION, "computedomains.resource.nvidia.com")
     simulation.world.apply(pcs([clique("work", 2, podSpec=gpu)], computeDomainConfig={"enabled": True}))
     simulation.settle()
     simulation.wait(60)

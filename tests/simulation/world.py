@@ -35,6 +35,7 @@ DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
 POD_GROUP = Kind("scheduling.run.ai", "v2alpha2", "PodGroup")
 CLAIM = Kind("resource.k8s.io", "v1", "ResourceClaim")
 CLAIM_TEMPLATE = Kind("resource.k8s.io", "v1", "ResourceClaimTemplate")
+DEFINITION = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 AUTOSCALER = Kind("autoscaling", "v2", "HorizontalPodAutoscaler")
 
 
@@ -157,8 +158,8 @@ class World:
 
     def delete(self, kind: Kind, name: str, propagation: str = "Background") -> None:
         """Somebody deletes an object."""
-        uid = self.get(kind, name)["metadata"]["uid"]
-        at_once(self.cluster.delete(self.cluster.kinds.get(kind), NAMESPACE, name, uid=uid, propagation=propagation))
+        uid, namespace = self.get(kind, name)["metadata"]["uid"], self._ref(kind, name).namespace
+        at_once(self.cluster.delete(self.cluster.kinds.get(kind), namespace, name, uid=uid, propagation=propagation))
 
     # What machines do.
 
