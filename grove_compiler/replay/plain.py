@@ -29,9 +29,9 @@ def plain(value: Any) -> Any:
 def redacted(manifest: Manifest) -> Manifest:
     """Returns an object without the values of a Secret, which a bundle must not contain, and without managedFields.
 
-    Those of PodCliques stay, of which steps read who has set `replicas`.
+    Those of PodCliques and ClusterTopologies stay, of which steps read who has set `replicas` and `levels`.
     """
-    if manifest.get("kind") != "PodClique":
+    if manifest.get("kind") not in ("PodClique", "ClusterTopology"):
         manifest = without_managed_fields(manifest)
     if manifest.get("kind") != "Secret" or manifest.get("apiVersion") != "v1":
         return manifest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.labels import MANAGED_BY
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.replay.replay import record_step, replay
 from grove_compiler.replay.views import RecordedAnswers
@@ -55,6 +56,17 @@ def test_so_does_one_of_a_topology_that_the_configuration_describes() -> None:
     key = Key("ClusterTopology", "", "grove-topology")
     kept = record_step(ObjectList(cluster()), key, NOW, StepContext(shipped_program(), SETTINGS, config))[1]
     assert written(kept).decision["objects"]
+    assert again(written(kept)).is_equal
+
+
+def test_so_does_one_of_a_topology_that_the_configuration_has_no_more() -> None:
+    """It is made by us if its levels are ours, and goes; one of somebody else stays."""
+    levels = {"manager": "grove-operator", "operation": "Apply", "fieldsV1": {"f:spec": {"f:levels": {}}}}
+    metadata = {"name": "grove-topology", "uid": "t", "generation": 1, "labels": {MANAGED_BY: "grove-operator"}, "managedFields": [levels]}
+    spec = {"levels": [{"domain": "rack", "key": "example.com/rack"}]}
+    topology = {"apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopology", "metadata": metadata, "spec": spec}
+    kept = record_step(ObjectList([*cluster(), topology]), key_of(topology), NOW, StepContext(shipped_program(), SETTINGS))[1]
+    assert "objects" not in written(kept).decision
     assert again(written(kept)).is_equal
 
 
