@@ -116,7 +116,7 @@ MORE_WRONG_FORMS = {
     "policy: {adop: true}": (
         "generate",
         "policy",
-        "`policy` has no key 'adop'; there are adopt, create, follow, operator, part, recreate, yield",
+        "`policy` has no key 'adop'; there are adopt, create, follow, operator, optional, part, recreate, yield",
     ),
     "policy: {adopt: 1}": ("generate", "policy", "`adopt` is true or false; found a number"),
     "with: {a-b: 1}": ("generate", "with", "'a-b' is not a name"),
