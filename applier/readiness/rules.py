@@ -86,7 +86,7 @@ class ReadinessRule:
         if not data.get("kind"):
             raise ApplierError("a rule of readiness needs a kind")
         fields = tuple(map(_expected, data.get("fields") or ()))
-        done = tuple(ExpectedCondition(**each) if "condition" in each else _expected(each) for each in data.get("done") or ())
+        done = tuple(_expected_condition(each) if "condition" in each else _expected(each) for each in data.get("done") or ())
         given = (data.get("conditions"), fields, data.get("failed"), tuple(data.get("messages") or ()), done)
         return cls(str(data.get("group") or ""), str(data["kind"]), *given)
 
@@ -119,9 +119,15 @@ def _expected(entry: Any) -> Expected:
     if expected.comparison not in COMPARISONS:
         raise ApplierError(f"{expected.comparison!r} is not a comparison: use one of {', '.join(COMPARISONS)}")
     for pointer in (expected.field, *([expected.other] if expected.other else [])):
-        if not pointer.startswith("/"):
+        if not str(pointer).startswith("/"):
             raise ApplierError(f"{pointer!r} is not a JSON pointer: it must begin with a slash, like /status/phase")
     return expected
+
+
+def _expected_condition(entry: Mapping[str, Any]) -> ExpectedCondition:
+    if entry.keys() - {"condition", "status"} or not isinstance(entry["condition"], str):
+        raise ApplierError(f"{entry!r} is not a condition: expected {{condition, status}}")
+    return ExpectedCondition(entry["condition"], str(entry.get("status", "True")))
 
 
 def _dotted(pointer: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 from applier.errors import ApplierError
 from applier.readiness import Readiness, ReadinessRule, State, readiness
@@ -33,12 +34,13 @@ def readiness_rules(program: Program) -> tuple[ReadinessRule, ...]:
 
 def _rule(kind: str, group: str, expected: list[Manifest]) -> ReadinessRule:
     # The rule of a user may return values that are not maps, which `ReadinessRule.read` reports.
-    needed = [each for each in expected if not (isinstance(each, dict) and "then" in each)]
-    ends = [dict(each) for each in expected if each not in needed]
-    verdicts = [each.pop("then") for each in ends]
-    done = [each for each, verdict in zip(ends, verdicts, strict=True) if verdict == State.READY]
-    failed = [each for each, verdict in zip(ends, verdicts, strict=True) if verdict == State.FAILED and "condition" in each]
-    if len(done) + len(failed) < len(ends):
+    by_verdict: dict[str | None, list[Any]] = {}
+    for each in expected:
+        is_end = isinstance(each, dict) and "then" in each
+        entry = {key: value for key, value in each.items() if key != "then"} if is_end else each
+        by_verdict.setdefault(str(each["then"]) if is_end else None, []).append(entry)
+    needed, done, failed = (by_verdict.pop(verdict, []) for verdict in (None, State.READY, State.FAILED))
+    if by_verdict or not all("condition" in each for each in failed):
         raise ApplierError(f"`then` of the readiness of {kind} is {State.READY}, or {State.FAILED} for a condition")
     conditions = [each for each in needed if isinstance(each, dict) and "condition" in each]
     fields = [each for each in needed if each not in conditions]

@@ -76,3 +76,18 @@ def test_a_rule_that_decides_something_else_is_refused(entry: str, tmp_path: Pat
     (tmp_path / "own.yaml").write_text(f'rule: readiness/counts\ndoc: Mine.\ndecide: ready_when\nvalue: "[{entry}]"\n')
     with pytest.raises(ApplierError, match="`then` of the readiness of PodCliqueSet is Ready, or Failed for a condition"):
         readiness_check(program_of([str(tmp_path)]))
+
+
+MALFORMED = {
+    "{'condition': 'Good', 'reason': 'Fine', 'then': 'Ready'}": "is not a condition",
+    "{'condition': 'Good', 'then': ''}": "is Ready, or Failed for a condition",
+    "{'condition': ['Good'], 'then': 'Ready'}": "is not a condition",
+    "{'field': 3, 'comparison': '=', 'value': 1, 'then': 'Ready'}": "is not a JSON pointer",
+}
+
+
+@pytest.mark.parametrize(("entry", "said"), MALFORMED.items())
+def test_a_rule_whose_end_cannot_be_read_is_refused(entry: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(f'rule: readiness/counts\ndoc: Mine.\ndecide: ready_when\nvalue: "[{entry}]"\n')
+    with pytest.raises(ApplierError, match=said):
+        readiness_check(program_of([str(tmp_path)]))
