@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from applier.decision import Schemas, Type
 from applier.desired import Desired, Graph
 from applier.ref import Kind, Manifest
+from kube_objects import json_pointer
 
 
 def as_declared(graph: Graph, schemas: Schemas) -> Graph:
@@ -32,15 +34,15 @@ def _lean(desired: Desired, schemas: Schemas) -> Desired:
     schema, manifest = schemas.get(Kind.of(desired.manifest)), desired.manifest
     for pointer in desired.policy.optional:
         if schema is not None:
-            manifest = _without(manifest, schema, pointer.split("/")[1:])
+            manifest = _without(manifest, schema, json_pointer.split(pointer))
     return desired if manifest is desired.manifest else replace(desired, manifest=manifest)
 
 
-def _without(value: Manifest, schema: Type, keys: list[str]) -> Manifest:
+def _without(value: Manifest, schema: Type, keys: Sequence[str]) -> Manifest:
     """Returns a map without the field that the keys lead to, if its type does not declare that; the same map if it does."""
-    name, *below = keys
-    if name not in value:
+    if not keys or keys[0] not in value:
         return value
+    name, *below = keys
     if (member := schema.member(name)) is None:
         return {key: kept for key, kept in value.items() if key != name}
     if not below or not isinstance(value[name], dict):

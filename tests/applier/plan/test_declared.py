@@ -45,8 +45,14 @@ def test_an_optional_field_is_applied_where_it_is_declared(fields: list[str], wa
         (Policy(), serving("size")),
         (OPTIONAL, Schemas()),
         (Policy(optional=("/status/none", "/spec/grace/of", "/spec/other")), serving("grace")),
+        (Policy(optional=("spec", "")), serving("size")),
     ],
 )
 def test_a_graph_stays_the_same_where_nothing_optional_is_undeclared(policy: Policy, schemas: Schemas) -> None:
     graph = Graph([engine(policy, grace="-1s")])
     assert as_declared(graph, schemas) is graph
+
+
+def test_an_optional_field_may_have_a_slash_in_its_name() -> None:
+    graph = as_declared(Graph([engine(Policy(optional=("/spec/own~1grace",)), **{"own/grace": "-1s", "size": "1"})]), serving("size"))
+    assert [one.manifest["spec"] for one in graph.objects.values()] == [{"size": "1"}]
