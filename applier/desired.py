@@ -181,6 +181,7 @@ class Graph:
 
     Objects that are waited for and are not in the graph are expected to exist, and are not waited for. A loop also writes `statuses`
     and `events`, carries out `deletions`, and reconciles the key again after `requeue_after` seconds, even if nothing has changed.
+    With `keep`, a reason, objects of the key that are not in the graph stay: it holds what is needed, and not all that is wanted.
     """
 
     def __init__(
@@ -191,8 +192,10 @@ class Graph:
         events: Sequence[EventWrite] = (),
         deletions: Sequence[Deletion] = (),
         requeue_after: float | None = None,
+        keep: str = "",
     ) -> None:
         self.statuses, self.events, self.deletions, self.requeue_after = statuses, events, deletions, requeue_after
+        self.keep = keep
         self.objects: dict[Ref, Desired] = {}
         for desired in objects:
             first = self.objects.setdefault(desired.ref, desired)

@@ -26,7 +26,7 @@ from grove_compiler.model.checks.scale_target import foreign_autoscalers
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
 from grove_compiler.model.expanded.expansion import Expansion
-from grove_compiler.model.expanded.immutable_fields import before_the_change, immutable_fields, recorded_fields
+from grove_compiler.model.expanded.immutable_fields import as_it_was, before_the_change, immutable_fields, recorded_fields
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.expanded.tally import use_cached_tally
@@ -71,7 +71,8 @@ class StepResult:
     `statuses` and `conditions` are written before `deletions`, which follow from them, are carried out (design §6). `events` are recorded
     once, by their names. `requeue_at` is when to requeue the key even if nothing changes, in seconds since the epoch; None for never.
     `replicas` is the number of replica keys of the set; 0 for a topology. `waits` computes what objects wait for on demand, since few
-    callers need it. `deferred_statuses` and `deferred_conditions` are not written yet, since pods are just being started.
+    callers need it. `deferred_statuses` and `deferred_conditions` are not written yet, since pods are just being started. `hold` tells
+    that the set's present spec is wrong: everything is as its last valid one wants it, and nothing that `graph` lacks may be pruned.
     """
 
     graph: CompiledGraph
@@ -86,6 +87,7 @@ class StepResult:
     waits: Callable[[], list[ObjectWait]] = list
     deferred_statuses: list[StatusPatch] = field(default_factory=list)
     deferred_conditions: list[StatusCondition] = field(default_factory=list)
+    hold: StepHold | None = None
 
     def write_deferred(self, of: ObjectRef) -> None:
         """Moves what was deferred of the status of an object to what is written, if anything was."""
@@ -147,6 +149,18 @@ def _step_of_set(view: ObjectReader, key: Key, now: float, context: StepContext)
         return StepHold(subject.hold, subject.findings)
     snapshot = Snapshot((), view)
     topologies = context.topologies(snapshot)
+    subject = _subject_of_set(manifest, generation, snapshot, topologies, now, context)
+    outcome = _step_of_part(subject, key.replica, now, context)
+    if isinstance(outcome, StepHold) and has_errors(subject.findings):
+        former = _former_subject(manifest, subject.scope["set"], generation, snapshot, topologies, now, context)
+        return outcome if former is None else _as_before(outcome, former, key.replica, now, context)
+    return outcome
+
+
+def _subject_of_set(
+    manifest: Manifest, generation: Generation, snapshot: Snapshot, topologies: Known, now: float, context: StepContext
+) -> Subject:
+    """Returns a set with what its rules read and the errors that are found in it."""
     pcs = _expanded_set(manifest, generation, snapshot, topologies, now, context)
     scope = {"set": pcs, "old": generation.declared, "now": now, **context.scope}
     owners = [Expansion(pcs, *(topology for topology, _ in topologies)), generation.expansion]
@@ -156,7 +170,34 @@ def _step_of_set(view: ObjectReader, key: Key, now: float, context: StepContext)
     for topology, entry in topologies:
         if topology is pcs.topology and entry is not None:
             subject.needs.append(context.validated_topology(topology, entry, snapshot))
-    return _step_of_part(subject, pcs, key.replica, now, context)
+    return subject
+
+
+def _former_subject(
+    manifest: Manifest, pcs: ExpandedSet, generation: Generation, snapshot: Snapshot, topologies: Known, now: float, context: StepContext
+) -> Subject | None:
+    """Returns a set that has errors as it last was without them; None where nobody knows, or it would be held as well."""
+    before = as_it_was(manifest, pcs.revisions[-1]) if pcs.revisions else None
+    former = context.former_generation(generation, before) if before is not None else None
+    if before is None or former is None:
+        return None
+    subject = _subject_of_set(before, former, snapshot, topologies, now, context)
+    is_known = subject.scope["set"].generation_hash == pcs.revisions[-1].generation_hash
+    return subject if is_known and not subject.hold else None
+
+
+def _as_before(hold: StepHold, former: Subject, replica: int | None, now: float, context: StepContext) -> StepResult | StepHold:
+    """Returns what a set that is held needs meanwhile: pods that are lost are lost for the edit, and for nothing else (decisions §10).
+
+    Replicas that it no longer declares stay as they are: of what may change, nobody has recorded what it was.
+    """
+    if replica is not None and replica >= former.scope["set"].replica_count:
+        return hold
+    outcome = _step_of_part(former, replica, now, context)
+    if not isinstance(outcome, StepResult):
+        return hold
+    outcome.hold = hold
+    return outcome
 
 
 def _expanded_set(
@@ -205,11 +246,9 @@ def _changes(manifest: Manifest, subject: Subject, generation: Generation, conte
     return generation.changes
 
 
-def _step_of_part(
-    subject: Subject, pcs: ExpandedSet, replica: int | None, now: float, context: StepContext
-) -> StepResult | StepGone | StepHold:
+def _step_of_part(subject: Subject, replica: int | None, now: float, context: StepContext) -> StepResult | StepGone | StepHold:
     """Returns the step of one replica of a set, or of the set without its replicas."""
-    all_findings = subject.findings
+    all_findings, pcs = subject.findings, subject.scope["set"]
     subject.findings = [*_holding_findings(all_findings, pcs, context.program.hold_updates)]
     # No rule makes anything for a replica that the set does not declare, so the replica is gone without running one: a user's rule that
     # fails elsewhere does not block scaling in. Errors of the set itself, such as invalid replicas, do hold.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from grove_compiler.compile import apply_order
 from grove_compiler.decoder import CONFIGURATION_KIND, Decoded, Decoder
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, existing_manifests, known_topologies
 from grove_compiler.model.checks.scale_target import ForeignAutoscaler
@@ -40,8 +40,9 @@ class Generation:
 
     `declaration` identifies it: besides the generation it holds labels and annotations, which do not raise `metadata.generation`.
     `findings` are those of validation, given `topologies` and `autoscalers`; None before the first. `hashes` are those of the pod
-    templates, and `changes` the findings about fields that had to stay, given the UIDs of the `recorded` revisions. `tally` is the cached
-    tally of its replicas. `expansion` owns the templates.
+    templates, `changes` the findings about fields that had to stay, and `former` what the set was before (empty if nobody knows, None
+    before the first question), given the UIDs of the `recorded` revisions. `tally` is the cached tally of its replicas. `expansion` owns
+    the templates.
     """
 
     declaration: tuple[Any, ...]
@@ -53,6 +54,7 @@ class Generation:
     recorded: list[str] | None = None
     hashes: Hashes = ([], "")
     changes: list[Diagnostic] | None = None
+    former: list[Generation] | None = None
     tally: CachedTally = field(default_factory=CachedTally)
     expansion: Expansion = field(init=False)
 
@@ -63,7 +65,7 @@ class Generation:
         """Returns the hashes of its templates, given the recorded ones. Compared once, since a revision is immutable under its UID."""
         recorded = [revision.uid for revision in revisions]
         if self.recorded != recorded:
-            self.recorded, self.changes = recorded, None
+            self.recorded, self.changes, self.former = recorded, None, None
             declared = self.declared
             self.hashes = effective_hashes(declared.cliques, declared.priority_class, revisions, lambda: declared.computed_hashes)
         return self.hashes
@@ -120,19 +122,29 @@ class StepContext:
         cached = self.cached_generation(manifest)
         if cached is not None:
             return cached
-        # Whatever a status says, nobody has declared it: it holds nothing.
-        entry = self.decode({key: value for key, value in manifest.items() if key != "status"})
-        if entry is None:
-            return None
-        declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))
-        generation = Generation(_declaration(manifest), entry, declared)
+        generation = self._computed_generation(manifest)
         uid = manifest["metadata"].get("uid") or ""
-        if uid and manifest["metadata"].get("generation"):
+        if generation is not None and uid and manifest["metadata"].get("generation"):
             self._generations.pop(uid, None)
             self._generations[uid] = generation
             if len(self._generations) > MAX_GENERATIONS:
                 del self._generations[next(iter(self._generations))]  # the oldest
         return generation
+
+    def former_generation(self, generation: Generation, manifest: Manifest) -> Generation | None:
+        """Returns the generation of a set as it was before its present one, cached or computed; None where that has errors itself."""
+        if generation.former is None:
+            former = self._computed_generation(manifest)
+            generation.former = [] if former is None or has_errors(former.entry.findings) else [former]
+        return next(iter(generation.former), None)
+
+    def _computed_generation(self, manifest: Manifest) -> Generation | None:
+        # Whatever a status says, nobody has declared it: it holds nothing.
+        entry = self.decode({key: value for key, value in manifest.items() if key != "status"})
+        if entry is None:
+            return None
+        declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))
+        return Generation(_declaration(manifest), entry, declared)
 
     def topologies(self, snapshot: Snapshot) -> Known:
         """Returns the topologies of the cluster. They are decoded again only when one of them changes: every step needs them."""

@@ -41,7 +41,8 @@ Keys = Callable[[Ref, Manifest | None, Manifest | None], Iterable[K]]
 class Result(Generic[K]):
     """Represents the result of reconciling a key: an outcome for each object that was not in its desired state.
 
-    `held` is why the key as a whole was left unchanged, empty if it was not; `error` is the exception that caused it. `contested` are
+    `held` is why the key as a whole was left unchanged, empty if it was not; `error` is the exception that caused it. `kept` is why none
+    of its objects was deleted for being no longer desired, empty if they were. `contested` are
     objects that somebody has changed after each of several writes, and that are written less and less often; `recreated` are those, each
     with its owner, of which the same was created several times in a row by other names.
     """
@@ -52,6 +53,7 @@ class Result(Generic[K]):
     error: Exception | None = None
     contested: Sequence[Ref] = ()
     recreated: Mapping[Ref, Ref | None] = field(default_factory=dict)
+    kept: str = ""
 
 
 MAX_BACKOFF_UNSYNCED = 5.0
@@ -240,12 +242,12 @@ class Loop(Generic[K]):
                 return self._dependencies.drop(key)
             requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
             outcomes = await self._reconcile_desired(key, desired, view)
-            objects = desired.objects if isinstance(desired, Graph) else {}
+            objects, kept = (desired.objects, desired.keep) if isinstance(desired, Graph) else ({}, "")
             contested = self._contests.observe(key, outcomes, asyncio.get_running_loop().time(), objects)
             if contested.rest:
                 self.queue.rest(key, contested.rest)
             reason = desired.reason if isinstance(desired, Hold) else ""
-            result = Result(key, outcomes, reason, contested=contested.written, recreated=contested.created)
+            result = Result(key, outcomes, reason, contested=contested.written, recreated=contested.created, kept=kept)
         except Exception as error:  # of the function or of the server: an error of one key must not end the others
             result = Result(key, held=_message(error), error=error)
         self._on_result(result)

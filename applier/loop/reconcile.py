@@ -196,7 +196,7 @@ class Reconciler(Generic[K]):
         """
         members = list(self.members(view, key)) if self.members else []
         released = await self._deletions.preparer.release(members, graph.objects)
-        deletions = [*self._left_over(members, graph, undone), *graph.deletions]
+        deletions = [*([] if graph.keep else self._left_over(members, graph, undone)), *graph.deletions]
         if not reported:
             deletions = [replace(one, despite_failures=False) for one in deletions]
         return released + await self._deletions.write(deletions, view, undone[0] if undone else None)

@@ -28,8 +28,9 @@ from grove_compiler.unknown import Unknown
 class Memory:
     """Holds the cached state of a set: `findings`, given `topologies` and `autoscalers`; `states` and `waiting` of a tally, given `hashes`.
 
-    It is empty for a topology, and for a set that is seen for the first time. The tally is copied only when a step reads it, because its
-    size is the number of replicas.
+    `changes` are the findings about fields that had to stay, and `former` is the same for the last valid spec, of a set that is held. It is
+    empty for a topology, and for a set that is seen for the first time. The tally is copied only when a step reads it, because its size is
+    the number of replicas.
     """
 
     findings: list[Diagnostic] | None = None
@@ -38,10 +39,14 @@ class Memory:
     hashes: Hashes | None = None
     states: list[ReplicaState] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
+    changes: list[Diagnostic] | None = None
+    former: Memory | None = None
     generation: Generation | None = None
 
     def copy_tally(self) -> None:
         """Copies the current tally, unless it was copied before."""
+        if self.former is not None:
+            self.former.copy_tally()
         if self.generation is not None and self.hashes is None:
             cached = self.generation.tally
             self.hashes, self.states, self.waiting = cached.hashes, [*cached.tally.states], sorted(cached.tally.waiting)
@@ -54,9 +59,19 @@ class Memory:
             tally.add(state)
         generation.tally = CachedTally(self.hashes, {}, tally)
 
+    def release(self) -> None:
+        """Forgets the generations, which change later."""
+        self.generation = None
+        if self.former is not None:
+            self.former.generation = None
+
     def value(self) -> Manifest:
         """Returns it as a JSON value, without the topologies; empty if nothing is cached."""
         value: Manifest = {}
+        if self.changes is not None:
+            value["changes"] = plain(self.changes)
+        if self.former is not None:
+            value["former"] = self.former.value()
         if self.findings is not None:
             value["findings"] = plain(self.findings)
             if self.autoscalers:
@@ -79,24 +94,39 @@ def memory_before(view: ObjectReader, key: Key, context: StepContext) -> Memory:
     except Unknown:
         return Memory()
     generation = context.cached_generation(manifest) if manifest is not None else None
-    if generation is None:
-        return Memory()
-    return Memory(generation.findings, generation.topologies, generation.autoscalers, generation=generation)
+    return Memory() if generation is None else _memory_of(generation)
+
+
+def _memory_of(generation: Generation) -> Memory:
+    former = next(map(_memory_of, generation.former or ()), None)
+    return Memory(
+        generation.findings,
+        generation.topologies,
+        generation.autoscalers,
+        changes=generation.changes,
+        former=former,
+        generation=generation,
+    )
 
 
 def read_memory(value: Manifest, topologies: list[Manifest]) -> Memory:
     """Restores a memory from the value of `Memory.value`."""
     tally: dict[str, Any] = value.get("tally") or {}
-    findings = value.get("findings")
     hashes, name = tally.get("hashes") or (None, "")
     return Memory(
-        None if findings is None else [Diagnostic(**finding) for finding in findings],
+        _diagnostics(value.get("findings")),
         topologies,
         [ForeignAutoscaler(**autoscaler) for autoscaler in value.get("autoscalers") or ()],
         (hashes, name) if hashes is not None else None,
         [_state(*values) for values in tally.get("states") or ()],
         tally.get("waiting") or [],
+        _diagnostics(value.get("changes")),
+        read_memory(value["former"], topologies) if value.get("former") is not None else None,
     )
+
+
+def _diagnostics(values: list[Manifest] | None) -> list[Diagnostic] | None:
+    return None if values is None else [Diagnostic(**value) for value in values]
 
 
 def _state(*values: Any) -> ReplicaState:

@@ -66,6 +66,7 @@ def decision_value(outcome: StepResult | StepGone | StepHold) -> Manifest:
                 "findings": plain(outcome.findings),
                 "generationHash": outcome.generation_hash,
                 "replicas": outcome.replicas,
+                "hold": {} if outcome.hold is None else decision_value(outcome.hold),
             }
             return _without_empty(value)
 

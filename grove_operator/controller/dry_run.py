@@ -74,8 +74,8 @@ class DryRun:
         """Yields what would be written. Kinds without a schema are compared by value, as the owners of their fields are unknown."""
         for key, desired in self._desired.items():
             view = self._cache.view()
-            if isinstance(desired, Hold):
-                yield PlannedWrite(str(key), "hold", str(key), desired.reason)
+            if reason := _hold_of(desired):
+                yield PlannedWrite(str(key), "hold", str(key), reason)
             if not isinstance(desired, Gone):
                 yield from self._reports(key, desired)
             if isinstance(desired, Graph):
@@ -104,7 +104,7 @@ class DryRun:
 
     def _deletions(self, key: Key, desired: Graph | Gone, view: View) -> Iterator[PlannedWrite]:
         retained = desired.objects if isinstance(desired, Graph) else {}
-        members = (Ref.of(member) for member in self._state.members(view, key))
+        members = () if _hold_of(desired) else (Ref.of(member) for member in self._state.members(view, key))
         reasons = {ref: "no longer wanted" for ref in members if ref not in retained}
         if isinstance(desired, Graph):
             reasons |= {deletion.of.ref: deletion.reason for deletion in desired.deletions}
@@ -112,6 +112,13 @@ class DryRun:
             live = self._cache.get(ref)
             if live is not None and not is_terminating(live):
                 yield PlannedWrite(str(key), "delete", str(ref), reason)
+
+
+def _hold_of(desired: Graph | Gone | Hold) -> str:
+    """Returns why a key is held, as a whole or with all objects that it has; empty if it is not."""
+    if isinstance(desired, Gone):
+        return ""
+    return desired.reason if isinstance(desired, Hold) else desired.keep
 
 
 def _status_changes(status: StatusWrite, live: Manifest) -> Iterator[str]:

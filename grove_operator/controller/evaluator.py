@@ -118,7 +118,11 @@ class Evaluator:
                     return await self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True), context, run)
                 return self._hold(key, outcome, objects, now)
             case StepResult():
-                self._enqueue_set(key, self._stalls.release(key) | self._pending.observe(key, outcome))
+                stalls, hold = self._stalls, outcome.hold
+                is_changed = stalls.release(key) if hold is None else stalls.keep(key, hold_message(hold))
+                for index in stalls.held_replicas(key) if is_changed and hold is None and key.replica is None else ():
+                    self._enqueue(key._replace(replica=index))  # one that is no longer declared is enqueued by no edit of the set
+                self._enqueue_set(key, is_changed | self._pending.observe(key, outcome))
                 if self._yields(view, key, outcome):
                     return Graph([])
                 return await self._graph(key, outcome, objects, now, context, run)
@@ -218,6 +222,7 @@ def _graph(result: StepResult, objects: LiveObjects, now: float) -> Graph:
     """Returns what follows from a step, as the applier takes it. Its set is freed here: for a large one that takes 50 ms."""
     result.waits = list
     graph = desired_graph(Sources(result.graph, []), is_operator=True)
+    graph.keep = "" if result.hold is None else hold_message(result.hold)
     graph.statuses = list(status_writes(result.statuses, result.conditions, objects, now))
     graph.events = [EventWrite(of, each.type, each.reason, each.message, each.name) for each, of in _of_live(result.events, objects)]
     graph.deletions = [
@@ -287,4 +292,5 @@ async def first_regression(cache: WatchCache, before: StepContext, after: StepCo
 
 def _hold_reason(cache: WatchCache, key: Key, context: StepContext, clock: Clock) -> str:
     outcome = step(LiveObjects.for_step(View(cache), key), key, clock(), context)
-    return outcome.reason if isinstance(outcome, StepHold) else ""
+    hold = outcome.hold if isinstance(outcome, StepResult) else outcome
+    return hold.reason if isinstance(hold, StepHold) else ""

@@ -59,11 +59,12 @@ class Log:
 
     def result(self, result: Result[Key]) -> None:
         """Logs the result of a reconciliation."""
-        reason = result.held or _failure(result.outcomes)
+        held = result.held or result.kept
+        reason = held or _failure(result.outcomes)
         if reason != self._reasons.get(result.key, ""):
             self._reasons[result.key] = reason
             if reason:
-                self.line("held" if result.held else "not done", "error", key=result.key, reason=reason)
+                self.line("held" if held else "not done", "error", key=result.key, reason=reason)
         if not reason:
             self._reasons.pop(result.key, None)
         written = [outcome for outcome in result.outcomes if outcome.action in WRITTEN or outcome.action is Action.PRUNED]

@@ -162,6 +162,10 @@ class StallTracker:
         """Records that a key is held."""
         return self._note(key, HELD, f"nothing is changed: {message}")
 
+    def keep(self, key: Key, message: str) -> bool:
+        """Records that the present spec of a key is held, and its last valid one is followed."""
+        return self._note(key, HELD, f"the last valid spec stays in effect, and nothing is scaled in: {message}")
+
     def release(self, key: Key, *, gone: bool = False) -> bool:
         """Records that a key is no longer held; with a set that is `gone`, none of its replicas is.
 
@@ -169,12 +173,15 @@ class StallTracker:
         would be news each time, and be tried at once.
         """
         if gone and key.replica is None:
-            for index, reason in [*self._messages.get(key, ())]:
-                if reason == HELD and index >= 0:
-                    self._note(key._replace(replica=index), HELD, "")
+            for index in self.held_replicas(key):
+                self._note(key._replace(replica=index), HELD, "")
         if gone:
             self._yielded.pop(key, None)
         return self._note(key, HELD, "")
+
+    def held_replicas(self, key: Key) -> list[int]:
+        """Returns the replicas of a set that are held."""
+        return [index for index, reason in self._messages.get(key, ()) if reason == HELD and index >= 0]
 
     def observe(self, result: Result[Key], now: float) -> bool:
         """Records objects that the server does not take."""

@@ -89,8 +89,8 @@ def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: flo
     """Returns what the objects of a set wait for. `now` is in seconds since the epoch.
 
     With a `part`, one object of the set, only its replica is evaluated, and other replicas as far as the part waits for objects of theirs:
-    a set may have five thousand. A set that is held waits for a correction, and its replicas are not evaluated, as no rule of them can be.
-    One that is being deleted waits for its end, and so does the part.
+    a set may have five thousand. A set that is held waits for a correction, and where no last valid spec is known its replicas are not
+    evaluated, as no rule of them can be. One that is being deleted waits for its end, and so does the part.
     """
     ref = ObjectRef.of(pcs)
     set_key = Key(SET_KIND, ref.namespace, ref.name)
@@ -104,18 +104,21 @@ def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: flo
         for key in pending:
             outcome = step(LiveObjects(cache.view()), key, now, context)
             if isinstance(outcome, StepHold):
-                return [
-                    *waits,
-                    ObjectWait(ref, "Held", hold_message(outcome), "fix the manifest; nothing changes until then", None, None, HELD),
-                ]
+                return [*waits, _held(ref, outcome, "fix the manifest; nothing changes until then")]
             if isinstance(outcome, StepResult):
                 waits += outcome.waits()
+                if outcome.hold is not None and not any(wait.reason == "Held" for wait in waits):  # where no operator has told it yet
+                    waits.append(_held(ref, outcome.hold, "fix the manifest; the last valid spec stays in effect until then"))
         evaluated |= dict.fromkeys(pending)
         replicas = [set_key._replace(replica=index) for index in range(replicas_of(pcs))]  # not earlier: a set of too many is held
         reachable = _reachable(Ref.of(part or pcs), waits)
         relevant = frozenset(replicas) if Ref.of(pcs) in reachable else _keys(cache, reachable, set_key)
         pending = [key for key in replicas if key in relevant and key not in evaluated]
     return waits
+
+
+def _held(ref: ObjectRef, hold: StepHold, resolve: str) -> ObjectWait:
+    return ObjectWait(ref, "Held", hold_message(hold), resolve, None, None, HELD)
 
 
 def _end_of(ref: ObjectRef, pcs: Manifest) -> ObjectWait:

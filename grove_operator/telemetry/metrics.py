@@ -79,7 +79,7 @@ class OperatorMetrics:
         failed = [outcome for outcome in result.outcomes if outcome.action is Action.FAILED]
         for error in [*([result.error] if result.error else []), *(outcome.error for outcome in failed)]:
             self._errors.labels(name, error_type(error)).inc()
-        if result.held and result.error is None:
+        if (result.held or result.kept) and result.error is None:
             self._errors.labels(name, "Held").inc()
         for outcome in result.outcomes:
             if outcome.action in UNDONE and outcome.step.reason == STATUS and isinstance(outcome.error, WriteConflict):
@@ -133,7 +133,7 @@ class _State(Collector):
 
 
 def _result(result: Result[Key], has_failed: bool) -> str:
-    if result.held:
+    if result.held or result.kept:
         return "held"
     if has_failed:
         return "failed"

@@ -40,8 +40,9 @@ class Spans:
         span, token = started
         undone = sum(outcome.action in UNDONE for outcome in result.outcomes)
         span.set_attributes({"grove.outcomes": len(result.outcomes), "grove.undone": undone})
-        if result.held or undone:
-            span.set_status(Status(StatusCode.ERROR, result.held or "incomplete"))
+        held = result.held or result.kept
+        if held or undone:
+            span.set_status(Status(StatusCode.ERROR, held or "incomplete"))
         span.end()
         context.detach(token)
 

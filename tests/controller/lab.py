@@ -59,7 +59,7 @@ class Lab:
     def told(self, key: Key) -> str:
         """Why the last look at a key left something as it was."""
         last = next(result for result in reversed(self.results) if result.key == key)
-        return last.held or "; ".join(dict.fromkeys(outcome.reason for outcome in last.outcomes))
+        return last.held or last.kept or "; ".join(dict.fromkeys(outcome.reason for outcome in last.outcomes))
 
     def objects(self, name: str) -> list[Manifest]:
         """What was made of a set."""

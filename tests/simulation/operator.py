@@ -102,7 +102,7 @@ class Operator:
     def _look_at(self, result: Result[Key]) -> None:
         if result.error is not None and not isinstance(result.error, ApplierError):
             self.mistakes.append(result.error)
-        if result.held:
-            self.held[result.key] = result.held
+        if held := result.held or result.kept:
+            self.held[result.key] = held
         else:
             self.held.pop(result.key, None)

@@ -87,7 +87,7 @@ class Lab:
     def told(self, key: str = "set") -> str:
         """Why the last look at a key left something as it was."""
         last = next(result for result in reversed(self.results) if result.key == key)
-        return last.held or "; ".join(dict.fromkeys(outcome.reason for outcome in last.outcomes))
+        return last.held or last.kept or "; ".join(dict.fromkeys(outcome.reason for outcome in last.outcomes))
 
     def made(self) -> list[str]:
         """The objects that came out of it."""

@@ -35,6 +35,14 @@ def holds(view: View, key: str) -> Graph | Gone | Hold:
     return Hold("spec.replicas: must not be negative") if key == "set" else desired(view, key)
 
 
+def keeps(view: View, key: str) -> Graph | Gone | Hold:
+    """Bad input in part, with which the function wants less than all."""
+    wanted = desired(view, key)
+    if key == "set" and isinstance(wanted, Graph):
+        wanted.keep = "spec.order: must not change"
+    return wanted
+
+
 def gives_nothing(view: View, key: str) -> Any:
     """What used to mean that the key is no more."""
     return None if key == "set" else desired(view, key)
@@ -97,6 +105,7 @@ PODS = (Query(POD),)
 CASES = {
     "an exception in the function": Case("ZeroDivisionError: division by zero", raises),
     "a hold": Case("spec.replicas: must not be negative", holds),
+    "a graph that is not all": Case("spec.order: must not change", keeps),
     "a function that gives nothing": Case("a graph, Gone() or Hold(reason) is wanted of a function, and not None", gives_nothing),
     "an unserved kind": Case("Order.shop.example is not served", kinds=(Query(ORDER),), members=lambda view, key: view.by_owner("u")),
     "a kind that is not watched": Case("Pod is not watched", members=members_and_pods),
