@@ -162,7 +162,7 @@ def _subject_of_set(
 ) -> Subject:
     """Returns a set with what its rules read and the errors that are found in it."""
     pcs = _expanded_set(manifest, generation, snapshot, topologies, now, context)
-    scope = {"set": pcs, "old": generation.declared, "now": now, **context.scope}
+    scope = {**context.scope, "set": pcs, "old": generation.declared, "now": now, "config": pcs.config}
     owners = [Expansion(pcs, *(topology for topology, _ in topologies)), generation.expansion]
     subject = Subject(SET_KIND, scope, generation.entry, owners=owners)
     found = [*_validation_findings(subject, generation, topologies, context), *_changes(manifest, subject, generation, context)]
@@ -209,6 +209,8 @@ def _expanded_set(
     peers = [topology for topology, _ in topologies if not topology.is_replaced]
     settings, decisions = context.settings, DecisionRules(context.program.decisions)
     pcs = ExpandedSet(current, settings.namespace, decisions, context.config, settings, snapshot, peers)
+    if pcs.revisions:
+        pcs.config = context.config.with_default_scheduler(pcs.revisions[-1].default_scheduler)
     share_templates(pcs, generation.declared)
     pcs.is_out_of_time, pcs.backing_off = time_is_up(pcs, now), backing_off(pcs, now)
     use_cached_tally(pcs, generation.tally)

@@ -224,7 +224,7 @@ class SchedulerConfiguration(_Section):
     profiles: list[SchedulerProfile] | None = None
     """Schedulers that pods may name; default-scheduler is always one of them."""
     default_profile_name: str = ""
-    """Scheduler of pods without a scheduler; default-scheduler when empty."""
+    """Scheduler of pods without a scheduler, of sets that do not have another one yet; default-scheduler when empty."""
 
 
 class InitContainerConfiguration(_Section):

@@ -21,6 +21,8 @@ from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
 
 ACCEPTED_FINDINGS = "grove.io/accepted-findings"
+DEFAULT_SCHEDULER = "grove.io/default-scheduler"
+"""The annotation of a set's newest revision with the scheduler of its pods that name none."""
 
 LAST_NUMBER = 2**53
 """The highest number of a revision that counts as one of ours: the next one has to be a number, too."""
@@ -49,6 +51,11 @@ class Revision:
         """The errors, each by its rule and path, that the set had when it was taken over from another operator, and has not lost since."""
         lines = (self._annotations.get(ACCEPTED_FINDINGS) or "").splitlines()
         return frozenset((code, path) for code, _, path in (line.partition(" ") for line in lines))
+
+    @property
+    def default_scheduler(self) -> str:
+        """The scheduler of the set's pods that name none, of whatever generation; empty in a revision of an earlier release."""
+        return self._annotations.get(DEFAULT_SCHEDULER) or ""
 
     @lazy
     def hashes(self) -> dict[str, str]:

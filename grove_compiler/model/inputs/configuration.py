@@ -54,6 +54,22 @@ class Configuration:
         marked = next((entry.get("name") for entry in self._entries if entry.get("default")), None)
         return self.manifest["scheduler"].get("defaultProfileName") or marked or DEFAULT_SCHEDULER
 
+    def with_default_scheduler(self, name: str) -> Configuration:
+        """Returns the configuration of a set whose pods have this default scheduler, as long as that is configured at all.
+
+        A gang is scheduled by one scheduler: a pod that comes later, by another default, would wait for the others for ever.
+        """
+        if name == self.default_scheduler or name not in self.scheduler_names:
+            return self
+        if name not in self._with_default:
+            scheduler = {**self.manifest["scheduler"], "defaultProfileName": name}
+            self._with_default[name] = Configuration({**self.manifest, "scheduler": scheduler})
+        return self._with_default[name]
+
+    @lazy
+    def _with_default(self) -> dict[str, Configuration]:
+        return {}
+
     @lazy
     def init_image(self) -> str:
         """The image of the start-up init container; without tag or digest, the program's version is its tag."""
