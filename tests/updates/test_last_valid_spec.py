@@ -6,14 +6,12 @@ import pytest
 
 from applier.ref import Manifest
 from grove_operator.controller.waiting import waits_of
-from tests.simulation.sets import image, replicas
+from tests.simulation.sets import equipped, image, replicas
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.world import GROUP, POD, SET, is_ready
+from tests.simulation.world import AUTOSCALER, CLIQUE, GROUP, POD, SET, is_ready
 from tests.step.world import context
-from tests.updates.test_immutable import CASES, FRONT, TEMPLATE, Edit, at, serving, stalled, training
+from tests.updates.test_immutable import CASES, FRONT, SG, TEMPLATE, Edit, at, serving, stalled, training
 
-PARTS_GO = {"update-clique-names", "update-groups", "update-group-names"}
-"""Edits that take a part away, of which nobody has recorded the whole."""
 IN_ORDER = at(f"{TEMPLATE}/cliqueStartupType", "CliqueStartupTypeInOrder")
 
 
@@ -36,7 +34,7 @@ def ready(simulation: Simulation, prefix: str = "") -> int:
     return sum(map(is_ready, simulation.world.pods(prefix)))
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in PARTS_GO])
+@pytest.mark.parametrize("name", CASES)
 def test_a_lost_pod_comes_again_as_it_was(name: str) -> None:
     make, edit = CASES[name]
     simulation = held(edit, of=make())
@@ -115,15 +113,20 @@ def test_what_waits_meanwhile_is_told_beside_why_the_edit_is_held() -> None:
     assert ["the last valid spec stays in effect" in wait.message for wait in waits if wait.reason == "Held"] == [True]
 
 
-@pytest.mark.parametrize("name", sorted(PARTS_GO))
-def test_of_a_set_that_lacks_a_part_everything_stays_until_it_is_there_again(name: str) -> None:
-    make, edit = CASES[name]
-    simulation = running(make())
+def test_scaling_groups_and_cliques_that_are_taken_away_stay_at_their_size_with_their_autoscalers() -> None:
+    simulation = running(equipped())
+    simulation.edit(replicas(3), kind=GROUP, name="demo-0-sg")
+    simulation.edit(replicas(4), kind=CLIQUE, name="demo-0-front")
+    simulation.settle()
     before = len(simulation.world.pods())
-    simulation.edit(edit)
+    autoscalers = simulation.world.all(AUTOSCALER)
+    assert len(autoscalers) == 4
+    simulation.edit(lambda now: now["spec"]["template"]["cliques"].pop(0), at(f"{SG}/name", "other"))
+    simulation.settle()
     lose(simulation, "demo-0-front")
-    assert stalled(simulation).startswith("nothing is changed")
-    assert len(simulation.world.pods()) == before - 1
+    lose(simulation, "demo-0-sg-2")
+    assert ready(simulation) == before
+    assert [one["spec"] for one in simulation.world.all(AUTOSCALER)] == [one["spec"] for one in autoscalers]
 
 
 def test_a_set_that_was_never_valid_is_held_as_a_whole() -> None:
