@@ -27,6 +27,7 @@ CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate"
 AUTOSCALER_KIND = "HorizontalPodAutoscaler"
 TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
 COMPLETER = SchemaCompleter(DEFINITIONS)
+NONE: Mapping[tuple[str, str, str], Manifest] = {}
 
 
 @record(slots=False)
@@ -93,6 +94,30 @@ class InputRules(Protocol):
         """Returns the findings of the `validate` rules for a kind and an operation."""
 
 
+def with_former_minimums(manifest: Manifest, former: Manifest) -> Manifest:
+    """Returns an edited set in which each clique that names no `minAvailable` keeps the one that it had, if it has as many pods.
+
+    Its default is the number of pods, and it cannot change: an edit of `replicas` alone would be rejected, with the clients that send a
+    list as they have it in a file (`kubectl apply`). So it is with what Kubernetes itself allocates, such as the IP of a Service.
+    """
+    minimums = {clique.get("name"): clique.get("spec", {}).get("minAvailable") for clique in _cliques(former)}
+    cliques = [_with_minimum(clique, minimums.get(clique.get("name"))) for clique in _cliques(manifest)]
+    if cliques == _cliques(manifest):
+        return manifest
+    return {**manifest, "spec": {**manifest["spec"], "template": {**manifest["spec"]["template"], "cliques": cliques}}}
+
+
+def _with_minimum(clique: Manifest, minimum: int | None) -> Manifest:
+    spec = clique.get("spec") or {}
+    if minimum is None or spec.get("minAvailable") is not None or (spec.get("replicas") or 0) < minimum:
+        return clique
+    return {**clique, "spec": {**spec, "minAvailable": minimum}}
+
+
+def _cliques(manifest: Manifest) -> list[Manifest]:
+    return ((manifest.get("spec") or {}).get("template") or {}).get("cliques") or []
+
+
 def _head(manifest: Manifest) -> Manifest:
     """Returns only what identifies an object: apiVersion, kind, name and namespace, as far as they are text."""
     metadata = manifest.get("metadata")
@@ -105,12 +130,14 @@ class Decoder:
     """Decodes documents one by one into `decoded`. `findings` holds all findings, in the order of the documents.
 
     `others` are the objects of foreign kinds, which are not compiled. `is_complete` becomes false when a part of the input cannot be
-    assigned to an object: an object that is missing may then only be unreadable.
+    assigned to an object: an object that is missing may then only be unreadable. `former` has the states before an update, defaulted, by
+    kind, namespace and name: what cannot change and is not named in an update stays as it was there.
     """
 
-    def __init__(self, program: InputRules, scope: Mapping[str, Any]) -> None:
+    def __init__(self, program: InputRules, scope: Mapping[str, Any], former: Mapping[tuple[str, str, str], Manifest] = NONE) -> None:
         self.program = program
         self.scope = scope
+        self._former = former
         self.decoded: list[Decoded] = []
         self.others: list[Manifest] = []
         self.findings: list[Diagnostic] = []
@@ -165,6 +192,8 @@ class Decoder:
         def warn(finding: Diagnostic) -> None:
             self.report(entry.restore(finding), entry)
 
+        if (former := self._former.get(entry.key)) is not None:
+            entry.manifest = with_former_minimums(entry.manifest, former)
         try:
             entry.manifest = self.program.default(value["kind"], entry.manifest, self.scope, warn)
         except RuleFailure as failure:

@@ -71,7 +71,7 @@ class _ExpandedInputs:
 
 def _expand(inputs: Inputs, program: InputRules) -> _ExpandedInputs:
     scope: dict[str, Any] = {"settings": (settings := inputs.settings)}
-    decoder = Decoder(program, scope)
+    decoder = Decoder(program, scope, _former(inputs, program, scope))
     decoder.take([*inputs.documents, *([inputs.config] if inputs.config else [])])
     scope["config"] = config = _configuration(decoder)
     snapshot = Snapshot(_referred_objects(decoder), inputs.view or ObjectList(inputs.snapshot))
@@ -85,6 +85,16 @@ def _expand(inputs: Inputs, program: InputRules) -> _ExpandedInputs:
     for topology, _ in topologies:
         topology.find_sets = lambda: [*(one for one, _ in sets), *live_sets(snapshot)]
     return _ExpandedInputs(decoder, scope, settings, snapshot, existing, topologies, peers, sets)
+
+
+def _former(inputs: Inputs, program: InputRules, scope: dict[str, Any]) -> dict[tuple[str, str, str], Manifest]:
+    """Returns the given states before an update by kind, namespace and name. One without a namespace is in that of the settings, too."""
+    former: dict[tuple[str, str, str], Manifest] = {}
+    for entry in Decoder(program, scope).take(inputs.old) if inputs.old else ():
+        kind, namespace, name = entry.key
+        namespaces = ("", inputs.settings.namespace) if namespace in ("", inputs.settings.namespace) else (namespace,)
+        former |= {(kind, one, name): entry.manifest for one in namespaces}
+    return former
 
 
 def _subjects(expanded: _ExpandedInputs, old_states: OldStates) -> Iterator[Subject]:

@@ -108,9 +108,11 @@ class StepContext:
         """Replaces the content of this context by another one's, for everybody who holds it: its rules apply from the next step on."""
         self.__dict__.update(other.__dict__)
 
-    def decode(self, manifest: Manifest) -> Decoded | None:
-        """Decodes an object of the cluster; None when its kind is unknown."""
-        return next(iter(Decoder(self.program, self.scope).take([Document(manifest)])), None)
+    def decode(self, manifest: Manifest, former: Manifest | None = None) -> Decoded | None:
+        """Decodes an object of the cluster, or what it is to become of its `former` state; None when its kind is unknown."""
+        before = self.decode(former) if former else None
+        decoder = Decoder(self.program, self.scope, {} if before is None else {before.key: before.manifest})
+        return next(iter(decoder.take([Document(manifest)])), None)
 
     def cached_generation(self, manifest: Manifest) -> Generation | None:
         """Returns the cached generation of a set; None when there is none for this spec."""

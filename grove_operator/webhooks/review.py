@@ -91,10 +91,11 @@ class Reviewer:
     def default(self, review: Any) -> Manifest:
         """Returns a JSON Patch that adds the defaults, for the mutating webhook. Raises `NoReview`.
 
-        An invalid object is not changed: the validating webhook, which is called next, reports all of its errors.
+        An update keeps what cannot change where it says nothing about it. An invalid object is not changed: the validating webhook, which
+        is called next, reports all of its errors.
         """
         request = read_request(review)
-        decoded = self.context.decode(request.object) if request.operation in ("CREATE", "UPDATE") else None
+        decoded = self.context.decode(request.object, request.old) if request.operation in ("CREATE", "UPDATE") else None
         if decoded is None or has_errors(decoded.findings) or decoded.manifest == request.object:
             return answer(request, [])
         # Only this webhook sees the values that defaults replace; the validating one reports everything else.

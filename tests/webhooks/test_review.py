@@ -99,6 +99,19 @@ def test_an_update_is_judged_by_what_it_changes(judge: Reviewer, workload: Manif
     assert not response(judge.validate(asked("UPDATE", workload, old)))["allowed"]
 
 
+@pytest.mark.parametrize(("replicas", "minimum"), [(1, 1), (2, 2), (3, 2)])
+def test_an_update_that_names_no_minimum_keeps_what_it_had(judge: Reviewer, workload: Manifest, replicas: int, minimum: int) -> None:
+    """`kubectl apply` sends the cliques as the file has them: more pods would be another minimum, which cannot change."""
+    workload["spec"]["template"]["cliques"][0]["spec"] |= {"replicas": replicas}
+    old = copy.deepcopy(workload)
+    old["spec"]["template"]["cliques"][0]["spec"] |= {"replicas": 2, "minAvailable": 2}
+    workload["spec"]["template"]["cliques"][0]["spec"].pop("minAvailable", None)
+    patch = json.loads(base64.b64decode(response(judge.default(asked("UPDATE", workload, old)))["patch"]))
+    stored = jsonpatch.apply_patch(workload, patch)
+    assert stored["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] == minimum
+    assert response(judge.validate(asked("UPDATE", stored, old)))["allowed"] == (replicas >= 2)
+
+
 @pytest.mark.parametrize("operation", ["DELETE", "CONNECT"])
 def test_what_goes_away_is_not_judged(operation: str, judge: Reviewer, workload: Manifest) -> None:
     assert response(judge.validate(asked(operation, None, without_cliques(workload))))["allowed"]
