@@ -181,7 +181,7 @@ class Graph:
 
     Objects that are waited for and are not in the graph are expected to exist, and are not waited for. A loop also writes `statuses`
     and `events`, carries out `deletions`, and reconciles the key again after `requeue_after` seconds, even if nothing has changed.
-    With `keep`, a reason, objects of the key that are not in the graph stay: it holds what is needed, and not all that is wanted.
+    With `keep`, a reason, objects of the key that are not in the graph stay: it has what is needed, and not all that is wanted.
     """
 
     def __init__(

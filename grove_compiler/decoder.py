@@ -131,7 +131,7 @@ class Decoder:
 
     `others` are the objects of foreign kinds, which are not compiled. `is_complete` becomes false when a part of the input cannot be
     assigned to an object: an object that is missing may then only be unreadable. `former` has the states before an update, defaulted, by
-    kind, namespace and name: what cannot change and is not named in an update stays as it was there.
+    kind, namespace and name (see `with_former_minimums`).
     """
 
     def __init__(self, program: InputRules, scope: Mapping[str, Any], former: Mapping[tuple[str, str, str], Manifest] = NONE) -> None:

@@ -42,9 +42,9 @@ class Result(Generic[K]):
     """Represents the result of reconciling a key: an outcome for each object that was not in its desired state.
 
     `held` is why the key as a whole was left unchanged, empty if it was not; `error` is the exception that caused it. `kept` is why none
-    of its objects was deleted for being no longer desired, empty if they were. `contested` are
-    objects that somebody has changed after each of several writes, and that are written less and less often; `recreated` are those, each
-    with its owner, of which the same was created several times in a row by other names.
+    of its objects was deleted for being no longer desired, empty if they were. `contested` are objects that somebody has changed after each
+    of several writes, and that are written less and less often; `recreated` are those, each with its owner, of which the same was created
+    several times in a row by other names.
     """
 
     key: K

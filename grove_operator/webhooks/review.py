@@ -91,8 +91,8 @@ class Reviewer:
     def default(self, review: Any) -> Manifest:
         """Returns a JSON Patch that adds the defaults, for the mutating webhook. Raises `NoReview`.
 
-        An update keeps what cannot change where it says nothing about it. An invalid object is not changed: the validating webhook, which
-        is called next, reports all of its errors.
+        An update keeps `minAvailable` of a clique where it names none. An invalid object is not changed: the validating webhook, which is
+        called next, reports all of its errors.
         """
         request = read_request(review)
         decoded = self.context.decode(request.object, request.old) if request.operation in ("CREATE", "UPDATE") else None
