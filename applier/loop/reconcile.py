@@ -39,6 +39,8 @@ from kube_objects.manifest import is_terminating
 K = TypeVar("K", bound=Hashable)
 Members = Callable[[View, K], Iterable[Manifest]]
 NO_LONGER_WANTED = "no longer wanted"
+SCHEMA_LIFE = 600.0
+"""Seconds after which schemas are read again: who adds a field to a definition tells nobody. Without a change only their index is read."""
 LARGE = 1_000
 """Objects of a graph from which on it takes 10 ms or more to compare them with what exists."""
 
@@ -77,7 +79,7 @@ class Reconciler(Generic[K]):
         self._overridden: dict[K, OverriddenWrites] = {}
         self._events = EventRecorder(self.cluster, source=manager, sink=sink, clock=clock)
         self._deletions = DeletionWriter(self.cluster, deletions or DeletionOptions(), manager=manager, sink=sink)
-        self._schemas: dict[frozenset[Kind], Schemas] = {}
+        self._schemas: dict[frozenset[Kind], tuple[Schemas, float]] = {}  # each with when it is read again, on the loop's clock
         self._schemas_lock = asyncio.Lock()
         # Shared by all keys: 16 keys with 16 writes each would open 256 connections, without a gain in throughput.
         self._concurrency = Concurrency(throttled=lambda: getattr(cluster, "throttled", 0), sink=sink)
@@ -131,10 +133,11 @@ class Reconciler(Generic[K]):
         await view.watch(Query(kind, self.namespace) for kind in written | deleted)
         kinds = frozenset(written)
         # One worker requests them for all: a document has megabytes, and when the operator starts, all workers need the same ones.
+        clock = asyncio.get_running_loop().time
         async with self._schemas_lock:
-            if kinds not in self._schemas:
-                self._schemas[kinds] = await self.cluster.schemas(kinds)
-            return self._schemas[kinds]
+            if kinds not in self._schemas or self._schemas[kinds][1] < clock():
+                self._schemas[kinds] = await self.cluster.schemas(kinds), clock() + SCHEMA_LIFE
+            return self._schemas[kinds][0]
 
     async def _report(self, key: K, desired: Graph | Hold, view: View, schemas: Schemas) -> list[Outcome]:
         """Records the events and writes the statuses."""

@@ -69,6 +69,24 @@ async def test_keys_that_begin_together_ask_once_for_the_schemas_of_what_they_wr
 
 
 @in_virtual_time
+async def test_a_field_that_a_definition_has_since_an_upgrade_is_written_within_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, asked = lab(), list[frozenset[Kind]]()
+
+    async def counted(kinds: Iterable[Kind]) -> FreeSchemas:
+        asked.append(frozenset(kinds))
+        return FreeSchemas()
+
+    monkeypatch.setattr(world.cluster, "schemas", counted)
+    world.cluster.seed(some("set", 1))
+    async with loops_running(world):
+        for age in (10, 590, 11):
+            await asyncio.sleep(age)
+            world.loop.enqueue("set")
+        await asyncio.sleep(1)
+        assert len(asked) == 2
+
+
+@in_virtual_time
 async def test_what_is_no_longer_wanted_is_deleted() -> None:
     world = lab()
     world.cluster.seed(some("set", 3))
