@@ -100,7 +100,7 @@ def with_former_minimums(manifest: Manifest, former: Manifest) -> Manifest:
     Its default is the number of pods, and it cannot change: an edit of `replicas` alone would be rejected, with the clients that send a
     list as they have it in a file (`kubectl apply`). So it is with what Kubernetes itself allocates, such as the IP of a Service.
     """
-    minimums = {clique.get("name"): clique.get("spec", {}).get("minAvailable") for clique in _cliques(former)}
+    minimums = {clique.get("name"): (clique.get("spec") or {}).get("minAvailable") for clique in _cliques(former)}
     cliques = [_with_minimum(clique, minimums.get(clique.get("name"))) for clique in _cliques(manifest)]
     if cliques == _cliques(manifest):
         return manifest
