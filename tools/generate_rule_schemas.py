@@ -39,6 +39,7 @@ def _one_or_more(schema: Schema) -> Schema:
 _FORMS: dict[Form, Schema] = {
     "word": _WORD,
     "words": _one_or_more(_WORD),
+    "pointers": _one_or_more({"type": "string", "pattern": "^/"}),
     "line": _WORD,
     "text": {"type": ["string", "number", "boolean"]},
     "expression": _EXPRESSION,

@@ -118,6 +118,8 @@ MORE_WRONG_FORMS = {
         "policy",
         "`policy` has no key 'adop'; there are adopt, create, follow, operator, optional, part, recreate, yield",
     ),
+    "policy: {yield: spec.size}": ("generate", "policy", "`yield` is a JSON pointer, as `/spec/replicas`, or a list of them; found text"),
+    "policy: {optional: [/spec/size, size]}": ("generate", "policy", "`optional` is a JSON pointer, as `/spec/replicas`, or a list"),
     "policy: {adopt: 1}": ("generate", "policy", "`adopt` is true or false; found a number"),
     "with: {a-b: 1}": ("generate", "with", "'a-b' is not a name"),
     "with: {omit: 1}": ("generate", "with", "'omit' is not a name"),

@@ -16,11 +16,12 @@ LIFE_VERBS: tuple[Verb, ...] = ("status", "condition", "event", "requeue", "dele
 SLICED_VERBS = ("generate", *RUN_TIME_VERBS)
 """The verbs whose rules can be evaluated for one slice of the input."""
 
-Form = Literal["word", "words", "line", "text", "expression", "expressions", "names", "list", "maps", "map", "boolean", "value"]
+Form = Literal["word", "words", "pointers", "line", "text", "expression", "expressions", "names", "list", "maps", "map", "boolean", "value"]
 
 FORMS: dict[Form, str] = {
     "word": "a word",
     "words": "a word, or a list of words",
+    "pointers": "a JSON pointer, as `/spec/replicas`, or a list of them",
     "line": "a line of text",
     "text": "text, with expressions in {{ }}",
     "expression": "an expression",
@@ -199,12 +200,10 @@ POLICY_KEYS = {
     ),
     "recreate": RuleKey("boolean", "the object is deleted and recreated if an immutable field differs"),
     "operator": RuleKey("boolean", "only the operator writes the object, such as a part of one that people write; `grove apply` omits it"),
-    "yield": RuleKey("words", "JSON pointers of the fields that others may change"),
+    "yield": RuleKey("pointers", "the fields that others may change"),
     "yieldWhen": RuleKey("expression", "the fields of `yield` are only left to others where it holds; elsewhere they are restored"),
-    "optional": RuleKey("words", "JSON pointers of the fields that are left out where the cluster's definition of the kind lacks them"),
-    "follow": RuleKey(
-        "words", "JSON pointers of the fields that are still updated if the object is created once; list items by their `name`"
-    ),
+    "optional": RuleKey("pointers", "the fields that are left out where the cluster's definition of the kind lacks them"),
+    "follow": RuleKey("pointers", "the fields that are still updated if the object is created once; list items by their `name`"),
 }
 
 LIFE_KEYS = {

@@ -180,6 +180,10 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def _is_pointer(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("/")
+
+
 def _list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, list) and bool(value) and all(fits(part) for part in value)
 
@@ -195,6 +199,7 @@ def _is_map(value: Any) -> bool:
 _FITS: dict[Form, Callable[[Any], bool]] = {
     "word": _is_word,
     "words": _one_or_more(_is_word),
+    "pointers": _one_or_more(_is_pointer),
     "line": _is_word,
     "text": lambda value: isinstance(value, str | int | float),
     "expression": _is_scalar,
