@@ -71,4 +71,4 @@ def test_a_set_of_a_release_that_did_not_record_it_has_the_present_default_from_
         simulation.world.put({**one, "metadata": {**one["metadata"], "annotations": {}}})
     simulation.operator.restart(with_default(DEFAULT))
     simulation.settle()
-    assert [one["metadata"]["annotations"] for one in simulation.world.all(REVISION)] == [{"grove.io/default-scheduler": DEFAULT}]
+    assert [one["metadata"]["annotations"]["grove.io/default-scheduler"] for one in simulation.world.all(REVISION)] == [DEFAULT]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from applier.ref import Manifest
+from grove_compiler.model.expanded.last_valid_spec import MAX_SIZE, last_valid_spec
+from grove_compiler.model.expanded.recorded_templates import LAST_VALID_SPEC
 from grove_operator.controller.waiting import waits_of
-from tests.simulation.sets import image, replicas
+from tests.simulation.sets import image, replicas, strategy
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.world import GROUP, POD, SET, is_ready
+from tests.simulation.world import GROUP, POD, REVISION, SET, is_ready
 from tests.step.world import context
-from tests.updates.test_immutable import CASES, FRONT, TEMPLATE, Edit, at, serving, stalled, training
+from tests.updates.test_immutable import CASES, FRONT, SG, TEMPLATE, Edit, at, everything, serving, stalled, training
 
-PARTS_GO = {"update-clique-names", "update-groups", "update-group-names"}
-"""Edits that take a part away, of which nobody has recorded the whole."""
 IN_ORDER = at(f"{TEMPLATE}/cliqueStartupType", "CliqueStartupTypeInOrder")
 
 
@@ -36,7 +38,7 @@ def ready(simulation: Simulation, prefix: str = "") -> int:
     return sum(map(is_ready, simulation.world.pods(prefix)))
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in PARTS_GO])
+@pytest.mark.parametrize("name", CASES)
 def test_a_lost_pod_comes_again_as_it_was(name: str) -> None:
     make, edit = CASES[name]
     simulation = held(edit, of=make())
@@ -115,15 +117,116 @@ def test_what_waits_meanwhile_is_told_beside_why_the_edit_is_held() -> None:
     assert ["the last valid spec stays in effect" in wait.message for wait in waits if wait.reason == "Held"] == [True]
 
 
-@pytest.mark.parametrize("name", sorted(PARTS_GO))
-def test_of_a_set_that_lacks_a_part_everything_stays_until_it_is_there_again(name: str) -> None:
-    make, edit = CASES[name]
+def with_strategy(type: str, of: Manifest) -> Manifest:
+    strategy(type)(of)
+    return of
+
+
+IGNORED: dict[str, tuple[Callable[[], Manifest], Edit, Edit]] = {
+    "replicas": (serving, IN_ORDER, at("spec/replicas", 2)),
+    "pods of a clique": (serving, IN_ORDER, at(f"{FRONT}/spec/replicas", 4)),
+    "replicas of a group": (serving, IN_ORDER, at(f"{SG}/replicas", 3)),
+    "a service": (serving, IN_ORDER, at(f"{TEMPLATE}/headlessServiceConfig", {"publishNotReadyAddresses": False})),
+    "an autoscaler": (serving, IN_ORDER, at(f"{SG}/scaleConfig", {"minReplicas": 2, "maxReplicas": 2})),
+    "a suspension": (training, at(f"{FRONT}/spec/replicas", 3), at("spec/suspend", True)),
+    "a time limit": (training, at(f"{FRONT}/spec/replicas", 3), at("spec/trainingSpec/maxRuntime", "1s")),
+    "an end": (training, at(f"{FRONT}/spec/replicas", 3), at("spec/ttlSecondsAfterFinished", 1)),
+}
+"""What may change, in an edit that also changes what may not."""
+NO_VALUES: dict[str, Edit] = {
+    "a delay": at(f"{TEMPLATE}/terminationDelay", "soon"),
+    "a quantity": at(f"{FRONT}/spec/podSpec/containers/0/resources", {"limits": {"cpu": "much"}}),
+    "a group without replicas": at(f"{SG}/replicas", 0),
+    "no container": at(f"{FRONT}/spec/podSpec/containers", []),
+}
+
+
+@pytest.mark.parametrize("name", IGNORED)
+def test_of_an_edit_nothing_takes_effect(name: str) -> None:
+    make, *edits = IGNORED[name]
     simulation = running(make())
-    before = len(simulation.world.pods())
-    simulation.edit(edit)
-    lose(simulation, "demo-0-front")
+    before = everything(simulation)
+    simulation.edit(*edits)
+    simulation.settle()
+    simulation.wait(600)
+    assert stalled(simulation)
+    assert everything(simulation) == before
+
+
+def test_pods_that_people_replace_by_hand_stay_where_the_edit_ends_that() -> None:
+    simulation = running(with_strategy("OnDelete", serving()))
+    simulation.edit(image("new"))
+    simulation.settle()
+    before = everything(simulation)
+    simulation.edit(IN_ORDER, strategy("RollingRecreate"))
+    simulation.settle()
+    assert (stalled(simulation) != "", everything(simulation)) == (True, before)
+
+
+def test_a_gang_has_the_time_that_it_had() -> None:
+    simulation = held(IN_ORDER, at(f"{TEMPLATE}/terminationDelay", "10s"))
+    simulation.machines.room = 0
+    for one in simulation.world.pods("demo-0-front"):
+        simulation.world.delete(POD, one["metadata"]["name"])
+    simulation.settle()
+    simulation.wait(600)
+    assert ready(simulation) == serving_pods() - 2
+    simulation.machines.room = 1000
+
+
+@pytest.mark.parametrize("name", NO_VALUES)
+def test_a_value_that_is_none_costs_no_pod_not_even_where_all_of_a_clique_are_lost(name: str) -> None:
+    simulation = held(NO_VALUES[name])
+    for one in simulation.world.pods("demo-0-front"):
+        simulation.world.delete(POD, one["metadata"]["name"])
+    simulation.settle()
+    assert (ready(simulation), simulation.images()) == (serving_pods(), {"busybox"})
+
+
+def test_what_was_valid_last_is_known_where_no_other_revision_was_needed() -> None:
+    simulation = running(serving())
+    simulation.edit(at("spec/replicas", 2))
+    simulation.settle()
+    simulation.edit(IN_ORDER, at("spec/replicas", 1))
+    simulation.settle()
+    lose(simulation, "demo-1-front")
+    assert ready(simulation) == 2 * serving_pods()
+
+
+def test_a_revision_that_somebody_deletes_is_no_reason_to_go_back_to_the_one_before() -> None:
+    simulation = running(serving())
+    simulation.edit(image("new"))
+    simulation.settle()
+    simulation.edit(IN_ORDER)
+    simulation.settle()
+    simulation.world.delete(REVISION, max(simulation.world.all(REVISION), key=lambda one: one["revision"])["metadata"]["name"])
+    simulation.settle()
     assert stalled(simulation).startswith("nothing is changed")
-    assert len(simulation.world.pods()) == before - 1
+    assert (ready(simulation), simulation.images()) == (serving_pods(), {"new"})
+
+
+NO_RECORDS = ["", "x", "[1]", "[" * 10_000, '{"template": {"cliques": "x"}}', '{"template": {"cliques": []}}']
+NO_SETS = ['{"template": {"cliques": [{"name": [1]}]}}', '{"replicas": 1e400, "template": {"cliques": [{"name": "front", "spec": 1}]}}']
+
+
+@pytest.mark.parametrize("record", [*NO_RECORDS, *NO_SETS], ids=lambda record: record[:60])
+def test_a_record_of_an_older_release_or_of_somebody_else_leaves_everything_unchanged(record: str) -> None:
+    simulation = running(serving())
+    simulation.operator.kill()
+    for one in simulation.world.all(REVISION):
+        simulation.world.put({**one, "metadata": {**one["metadata"], "annotations": {LAST_VALID_SPEC: record}}})
+    simulation.edit(IN_ORDER)
+    before = everything(simulation)
+    simulation.operator.restart()
+    simulation.settle()
+    assert stalled(simulation).startswith("nothing is changed: spec.template.cliqueStartupType")
+    assert everything(simulation) == before
+
+
+def test_a_spec_that_no_annotation_has_room_for_is_not_recorded() -> None:
+    spec = serving()["spec"]
+    assert '"podSpec"' not in last_valid_spec(spec)
+    assert last_valid_spec({**spec, "template": {**spec["template"], "computeDomainConfig": "x" * MAX_SIZE}}) == ""
 
 
 def test_a_set_that_was_never_valid_is_held_as_a_whole() -> None:
