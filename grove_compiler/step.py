@@ -162,10 +162,19 @@ def _step_of_set(view: ObjectReader, key: Key, now: float, context: StepContext)
 
 
 def _subject_of_set(
-    manifest: Manifest, generation: Generation, snapshot: Snapshot, topologies: Known, now: float, context: StepContext
+    manifest: Manifest,
+    generation: Generation,
+    snapshot: Snapshot,
+    topologies: Known,
+    now: float,
+    context: StepContext,
+    *,
+    is_former: bool = False,
 ) -> Subject:
     """Returns a set with what its rules read and the errors that are found in it."""
     pcs = _expanded_set(manifest, generation, snapshot, topologies, now, context)
+    if is_former:
+        pcs.has_run = True  # it was valid, so errors in it are those of newer rules; its status tells of the edit that is held
     scope = {**context.scope, "set": pcs, "old": generation.declared, "now": now, "config": pcs.config}
     owners = [Expansion(pcs, *(topology for topology, _ in topologies)), generation.expansion]
     subject = Subject(SET_KIND, scope, generation.entry, owners=owners)
@@ -190,7 +199,7 @@ def _former_subject(
     former = context.former_generation(generation, before, newest) if before is not None else None
     if before is None or former is None:
         return None
-    subject = _subject_of_set(before, former, snapshot, topologies, now, context)
+    subject = _subject_of_set(before, former, snapshot, topologies, now, context, is_former=True)
     return subject if subject.scope["set"].generation_hash == newest.generation_hash and not subject.hold else None
 
 

@@ -14,6 +14,7 @@ from tests.simulation.sets import image, replicas, strategy
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import GROUP, POD, REVISION, SET, is_ready
 from tests.step.world import context
+from tests.updates.test_default_scheduler import DEFAULT, KAI, with_default
 from tests.updates.test_immutable import CASES, FRONT, SG, TEMPLATE, Edit, at, everything, serving, stalled, training
 
 IN_ORDER = at(f"{TEMPLATE}/cliqueStartupType", "CliqueStartupTypeInOrder")
@@ -221,6 +222,30 @@ def test_a_record_of_an_older_release_or_of_somebody_else_leaves_everything_unch
     simulation.settle()
     assert stalled(simulation).startswith("nothing is changed: spec.template.cliqueStartupType")
     assert everything(simulation) == before
+
+
+def test_an_error_that_only_a_newer_configuration_finds_in_what_runs_does_not_hold_that_too() -> None:
+    set = serving()
+    set["metadata"]["labels"] = {"kai.scheduler/queue": "q"}
+    for one in set["spec"]["template"]["cliques"]:
+        one["spec"]["podSpec"]["schedulerName"] = KAI
+    simulation = held(IN_ORDER, of=set)
+    simulation.operator.restart(with_default(DEFAULT, (DEFAULT,)))
+    simulation.settle()
+    lose(simulation, "demo-0-front")
+    assert stalled(simulation).startswith("the last valid spec stays in effect")
+    assert len(simulation.world.pods()) == serving_pods()
+
+
+def test_a_set_whose_revision_is_of_a_release_that_recorded_no_fields_is_followed_from_then_on() -> None:
+    simulation = running(serving())
+    for one in simulation.world.all(REVISION):
+        simulation.world.put({**one, "data": {key: value for key, value in one["data"].items() if key != "immutable"}})
+    simulation.operator.restart()
+    simulation.settle()
+    simulation.edit(NO_VALUES["a delay"])
+    lose(simulation, "demo-0-front")
+    assert ready(simulation) == serving_pods()
 
 
 def test_a_spec_that_no_annotation_has_room_for_is_not_recorded() -> None:

@@ -33,10 +33,12 @@ def _without_pods(clique: Manifest) -> Manifest:
 def as_it_was(manifest: Manifest, revision: Revision) -> Manifest | None:
     """Returns a set as it last was valid; None where nobody knows, or the record is not one that we have written."""
     spec, recorded = _recorded_spec(revision), revision.data.get(KEY)
-    if spec is None or not isinstance(recorded, dict):
+    if spec is None:
         return None
+    if isinstance(recorded, dict):
+        manifest = with_recorded_metadata(manifest, recorded)
     cliques = [_with_pods(clique, revision) for clique in spec["template"]["cliques"]]
-    return {**with_recorded_metadata(manifest, recorded), "spec": {**spec, "template": {**spec["template"], "cliques": cliques}}}
+    return {**manifest, "spec": {**spec, "template": {**spec["template"], "cliques": cliques}}}
 
 
 def _recorded_spec(revision: Revision) -> Manifest | None:
