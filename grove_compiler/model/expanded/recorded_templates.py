@@ -22,7 +22,7 @@ from kube_objects.manifest import is_terminating
 
 ACCEPTED_FINDINGS = "grove.io/accepted-findings"
 DEFAULT_SCHEDULER = "grove.io/default-scheduler"
-"""The annotation of a set's newest revision with the scheduler of its pods that name none."""
+"""The annotation of a set's revisions with the scheduler of its pods that name none."""
 LAST_VALID_SPEC = "grove.io/last-valid-spec"
 """The annotation of a set's newest revision with the spec that it was last valid with, but for the pods."""
 
