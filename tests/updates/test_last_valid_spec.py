@@ -254,6 +254,17 @@ def test_a_spec_that_no_annotation_has_room_for_is_not_recorded() -> None:
     assert last_valid_spec({**spec, "template": {**spec["template"], "computeDomainConfig": "x" * MAX_SIZE}}) == ""
 
 
+@pytest.mark.parametrize("count", [0, 2_000_000_000])
+def test_what_waits_is_told_of_the_replicas_that_were_declared_last(count: int) -> None:
+    simulation = held(IN_ORDER, at("spec/replicas", count))
+    simulation.machines.room = 0
+    lose(simulation, "demo-0-front")
+    simulation.wait(60)
+    set = simulation.world.get(SET, "demo")
+    waits = waits_of(set, simulation.world.cluster.store.objects.values(), [], context(), simulation.world.now)
+    assert {"Held", "Unschedulable"} <= {wait.reason for wait in waits}
+
+
 def test_a_set_that_was_never_valid_is_held_as_a_whole() -> None:
     simulation = Simulation()
     set = serving()
