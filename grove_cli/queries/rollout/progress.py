@@ -9,7 +9,7 @@ from applier.ref import Manifest
 from grove_cli.queries.rollout.edits import ON_DELETE, PAUSED, annotations_of, refuse_training, strategy_of
 from grove_cli.queries.sets_query import why_of
 from grove_cli.queries.tree_query import read_set
-from grove_compiler.kube.conditions import HELD, STALLED, condition_in, status_of
+from grove_compiler.kube.conditions import is_held, status_of
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
@@ -78,7 +78,7 @@ def progress_of(pcs: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Reso
         available=_count(status.get("availableReplicas")),
         updating=next((index for index in updating if isinstance(index, int)), None),
         is_observed=_count(status.get("observedGeneration")) >= _count(metadata.get("generation")),
-        is_held=(condition_in(status, STALLED).get("status"), condition_in(status, STALLED).get("reason")) == ("True", HELD),
+        is_held=is_held(pcs),
         is_rolling=bool(update) and not update.get("updateEndedAt"),
         is_manual=strategy_of(pcs) == ON_DELETE,
         is_paused=PAUSED in annotations_of(pcs),
