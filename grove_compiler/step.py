@@ -22,12 +22,15 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.checks.scale_target import foreign_autoscalers
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
 from grove_compiler.model.expanded.expansion import Expansion
-from grove_compiler.model.expanded.immutable_fields import as_it_was, before_the_change, immutable_fields, recorded_fields
+from grove_compiler.model.expanded.immutable_fields import before_the_change, immutable_fields, recorded_fields
+from grove_compiler.model.expanded.last_valid_spec import as_it_was
 from grove_compiler.model.expanded.live_pods import live_pods
+from grove_compiler.model.expanded.recorded_templates import revisions_of
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.expanded.tally import use_cached_tally
 from grove_compiler.model.expanded.training.job import backing_off, time_is_up
@@ -144,29 +147,40 @@ def _step_of_set(view: ObjectReader, key: Key, now: float, context: StepContext)
     generation = context.generation(manifest)
     if generation is None:
         return StepHold(f"{manifest.get('apiVersion')} is not a version of a {SET_KIND} that this program knows")
-    if has_errors(generation.entry.findings):
-        subject = Subject(SET_KIND, {}, generation.entry, generation.entry.findings)
-        return StepHold(subject.hold, subject.findings)
     snapshot = Snapshot((), view)
     topologies = context.topologies(snapshot)
-    subject = _subject_of_set(manifest, generation, snapshot, topologies, now, context)
-    outcome = _step_of_part(subject, key.replica, now, context)
+    if has_errors(generation.entry.findings):
+        subject = Subject(SET_KIND, {}, generation.entry, generation.entry.findings)
+        outcome: StepResult | StepGone | StepHold = StepHold(subject.hold, subject.findings)
+    else:
+        subject = _subject_of_set(manifest, generation, snapshot, topologies, now, context)
+        outcome = _step_of_part(subject, key.replica, now, context)
     if isinstance(outcome, StepHold) and has_errors(subject.findings):
-        former = _former_subject(manifest, subject.scope["set"], generation, snapshot, topologies, now, context)
+        former = _former_subject(manifest, generation, snapshot, topologies, now, context)
         return outcome if former is None else _as_before(outcome, former, key.replica, now, context)
     return outcome
 
 
 def _subject_of_set(
-    manifest: Manifest, generation: Generation, snapshot: Snapshot, topologies: Known, now: float, context: StepContext
+    manifest: Manifest,
+    generation: Generation,
+    snapshot: Snapshot,
+    topologies: Known,
+    now: float,
+    context: StepContext,
+    *,
+    is_former: bool = False,
 ) -> Subject:
     """Returns a set with what its rules read and the errors that are found in it."""
     pcs = _expanded_set(manifest, generation, snapshot, topologies, now, context)
+    if is_former:
+        pcs.has_run = True  # it was valid, so errors in it are those of newer rules; its status tells of the edit that is held
     scope = {**context.scope, "set": pcs, "old": generation.declared, "now": now, "config": pcs.config}
     owners = [Expansion(pcs, *(topology for topology, _ in topologies)), generation.expansion]
     subject = Subject(SET_KIND, scope, generation.entry, owners=owners)
     found = [*_validation_findings(subject, generation, topologies, context), *_changes(manifest, subject, generation, context)]
     subject.findings = [*generation.entry.findings, *accept_recorded(found, pcs, context.program)]
+    pcs.is_valid = not has_errors(subject.findings)
     for topology, entry in topologies:
         if topology is pcs.topology and entry is not None:
             subject.needs.append(context.validated_topology(topology, entry, snapshot))
@@ -174,22 +188,25 @@ def _subject_of_set(
 
 
 def _former_subject(
-    manifest: Manifest, pcs: ExpandedSet, generation: Generation, snapshot: Snapshot, topologies: Known, now: float, context: StepContext
+    manifest: Manifest, generation: Generation, snapshot: Snapshot, topologies: Known, now: float, context: StepContext
 ) -> Subject | None:
     """Returns a set that has errors as it last was without them; None where nobody knows, or it would be held as well."""
-    before = as_it_was(manifest, pcs.revisions[-1]) if pcs.revisions else None
-    former = context.former_generation(generation, before) if before is not None else None
+    newest = next(reversed(revisions_of(snapshot, ObjectRef.of(manifest))), None)
+    # Where somebody has deleted the newest revision, another one is an update: back to what the set ran before.
+    if newest is None or status_of(manifest).get("currentGenerationHash") != newest.generation_hash:
+        return None
+    before = as_it_was(manifest, newest)
+    former = context.former_generation(generation, before, newest) if before is not None else None
     if before is None or former is None:
         return None
-    subject = _subject_of_set(before, former, snapshot, topologies, now, context)
-    is_known = subject.scope["set"].generation_hash == pcs.revisions[-1].generation_hash
-    return subject if is_known and not subject.hold else None
+    subject = _subject_of_set(before, former, snapshot, topologies, now, context, is_former=True)
+    return subject if subject.scope["set"].generation_hash == newest.generation_hash and not subject.hold else None
 
 
 def _as_before(hold: StepHold, former: Subject, replica: int | None, now: float, context: StepContext) -> StepResult | StepHold:
     """Returns what a set that is held needs meanwhile: pods that are lost are lost for the edit, and for nothing else (decisions §10).
 
-    Replicas that it no longer declares stay as they are: of what may change, nobody has recorded what it was.
+    Replicas that its last valid spec does not declare stay as they are.
     """
     if replica is not None and replica >= former.scope["set"].replica_count:
         return hold
@@ -267,12 +284,19 @@ def _step_of_part(subject: Subject, replica: int | None, now: float, context: St
 def _holding_findings(findings: list[Diagnostic], pcs: ExpandedSet, hold_updates: Collection[str]) -> Iterator[Diagnostic]:
     """Yields the findings that hold a set. Those of rules that `hold_updates` repeat the API server's validation, and are left to it.
 
-    They do hold a set with pods of another template: an update would delete those pods for new ones that the API server rejects.
+    They do hold a set with pods of another template: an update would delete those pods for new ones that the API server rejects. So does
+    one that is known to have been valid, also where all these pods are lost at once: others of that template come instead of none.
     """
     for finding in findings:
         clique = POD_TEMPLATE.match(finding.at or finding.path) if finding.code in hold_updates else None
-        if clique is None or _has_pods_of_another_template(pcs, int(clique[1])):
+        if clique is None or _was_valid_otherwise(pcs, int(clique[1])) or _has_pods_of_another_template(pcs, int(clique[1])):
             yield finding
+
+
+def _was_valid_otherwise(pcs: ExpandedSet, clique: int) -> bool:
+    newest = next(reversed(pcs.revisions), None)
+    is_known = newest is not None and newest.last_valid_spec and newest.hashes.get(pcs.cliques[clique].name)
+    return bool(is_known) and is_known != pcs.template_hashes[0][clique]
 
 
 def _has_pods_of_another_template(pcs: ExpandedSet, clique: int) -> bool:

@@ -40,9 +40,9 @@ class Generation:
 
     `declaration` identifies it: besides the generation it holds labels and annotations, which do not raise `metadata.generation`.
     `findings` are those of validation, given `topologies` and `autoscalers`; None before the first. `hashes` are those of the pod
-    templates, `changes` the findings about fields that had to stay, and `former` what the set was before (empty if nobody knows, None
-    before the first question), given the UIDs of the `recorded` revisions. `tally` is the cached tally of its replicas. `expansion` owns
-    the templates.
+    templates, and `changes` the findings about fields that had to stay, given the UIDs of the `recorded` revisions. `former` is what the
+    set was before (empty if that has errors, None before the first question), given the revision and its record. `tally` is the cached
+    tally of its replicas. `expansion` owns the templates.
     """
 
     declaration: tuple[Any, ...]
@@ -55,6 +55,7 @@ class Generation:
     hashes: Hashes = ([], "")
     changes: list[Diagnostic] | None = None
     former: list[Generation] | None = None
+    former_record: tuple[str, str] = ("", "")
     tally: CachedTally = field(default_factory=CachedTally)
     expansion: Expansion = field(init=False)
 
@@ -65,7 +66,7 @@ class Generation:
         """Returns the hashes of its templates, given the recorded ones. Compared once, since a revision is immutable under its UID."""
         recorded = [revision.uid for revision in revisions]
         if self.recorded != recorded:
-            self.recorded, self.changes, self.former = recorded, None, None
+            self.recorded, self.changes = recorded, None
             declared = self.declared
             self.hashes = effective_hashes(declared.cliques, declared.priority_class, revisions, lambda: declared.computed_hashes)
         return self.hashes
@@ -133,11 +134,13 @@ class StepContext:
                 del self._generations[next(iter(self._generations))]  # the oldest
         return generation
 
-    def former_generation(self, generation: Generation, manifest: Manifest) -> Generation | None:
-        """Returns the generation of a set as it was before its present one, cached or computed; None where that has errors itself."""
-        if generation.former is None:
+    def former_generation(self, generation: Generation, manifest: Manifest, revision: Revision) -> Generation | None:
+        """Returns the generation of a set as a revision has it, cached or computed; None where that has errors itself."""
+        recorded = revision.uid, revision.last_valid_spec
+        if generation.former is None or generation.former_record != recorded:
             former = self._computed_generation(manifest)
             generation.former = [] if former is None or has_errors(former.entry.findings) else [former]
+            generation.former_record = recorded
         return next(iter(generation.former), None)
 
     def _computed_generation(self, manifest: Manifest) -> Generation | None:

@@ -26,6 +26,12 @@ def condition_in(status: Manifest, condition_type: str) -> Manifest:
     return next((condition for condition in conditions if condition.get("type") == condition_type), {})
 
 
+def is_held(manifest: Manifest | None) -> bool:
+    """Reports whether of an object's present spec nothing takes effect, because of the input or the rules."""
+    condition = condition_of(manifest, STALLED)
+    return condition.get("status") == "True" and condition.get("reason") == HELD
+
+
 def is_true(manifest: Manifest | None, condition_type: str) -> bool:
     """Reports whether a condition of an object is `True`; not when it is absent or `Unknown`."""
     return is_true_in(status_of(manifest), condition_type)

@@ -9,7 +9,7 @@ from typing import Any
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.expanded.immutable_fields import as_it_was
+from grove_compiler.model.expanded.last_valid_spec import as_it_was
 from grove_compiler.model.expanded.recorded_templates import revisions_of
 from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot
 from grove_compiler.record import record
@@ -65,7 +65,7 @@ def _restore(memory: Memory, generation: Generation, manifest: Manifest, view: R
     generation.effective_hashes(revisions)
     generation.changes = memory.changes
     before = as_it_was(manifest, revisions[-1]) if memory.former is not None and revisions else None
-    former = context.former_generation(generation, before) if before is not None else None
+    former = context.former_generation(generation, before, revisions[-1]) if before is not None else None
     if former is not None and memory.former is not None:
         memory.former.restore(former)
         former.effective_hashes(revisions)

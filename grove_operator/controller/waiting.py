@@ -19,7 +19,7 @@ from grove_compiler.model.names import replica_of
 from grove_compiler.step import Key, StepContext, StepHold, StepResult, step
 from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.live_objects import LiveObjects
-from grove_operator.controller.membership import key_of, replicas_of
+from grove_operator.controller.membership import key_of
 from grove_operator.controller.stalled_condition import hold_message
 from kube_objects.label_selector import selector
 from kube_objects.manifest import group_of, is_terminating
@@ -100,6 +100,7 @@ def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: flo
     waits: list[ObjectWait] = []
     evaluated: dict[Key, None] = {}
     pending = [set_key]
+    count = 0
     while pending:
         for key in pending:
             outcome = step(LiveObjects(cache.view()), key, now, context)
@@ -107,10 +108,11 @@ def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: flo
                 return [*waits, _held(ref, outcome, "fix the manifest; nothing changes until then")]
             if isinstance(outcome, StepResult):
                 waits += outcome.waits()
+                count = outcome.replicas  # of its last valid spec where it is held: the present one may have billions
                 if outcome.hold is not None and not any(wait.reason == "Held" for wait in waits):  # where no operator has told it yet
                     waits.append(_held(ref, outcome.hold, "fix the manifest; the last valid spec stays in effect until then"))
         evaluated |= dict.fromkeys(pending)
-        replicas = [set_key._replace(replica=index) for index in range(replicas_of(pcs))]  # not earlier: a set of too many is held
+        replicas = [set_key._replace(replica=index) for index in range(count)]
         reachable = _reachable(Ref.of(part or pcs), waits)
         relevant = frozenset(replicas) if Ref.of(pcs) in reachable else _keys(cache, reachable, set_key)
         pending = [key for key in replicas if key in relevant and key not in evaluated]

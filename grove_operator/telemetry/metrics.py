@@ -20,7 +20,7 @@ from applier.loop import Result
 from applier.observability.collectors import CacheMetrics, CountedRequests, QueueMetrics, RequestMetrics
 from applier.outcome import UNDONE, WRITTEN, Action, Outcome
 from applier.ref import Manifest, Ref
-from grove_compiler.kube.conditions import condition_of, is_true, status_of
+from grove_compiler.kube.conditions import condition_of, is_held, is_true, status_of
 from grove_compiler.labels import BASE_GANG_LABEL, GANG_LABEL
 from grove_compiler.step import Key
 from grove_compiler.version import __version__
@@ -215,10 +215,10 @@ class SetReadiness:
 
 
 def is_ready(pcs: Manifest) -> bool:
-    """Whether what a set declares is what runs: all replicas are available and none is of an older declaration."""
+    """Whether what a set declares is what runs: all replicas are available and none is of an older declaration, as that of a held edit."""
     status, wanted = status_of(pcs), (pcs.get("spec") or {}).get("replicas", 0)
     counts = [status.get(name, 0) for name in ("replicas", "availableReplicas", "updatedReplicas")]
-    return bool(_observed(pcs) == _generation(pcs)) and counts == [wanted] * 3
+    return bool(_observed(pcs) == _generation(pcs)) and not is_held(pcs) and counts == [wanted] * 3
 
 
 def _uid(pcs: Manifest) -> str:

@@ -23,12 +23,13 @@ def ready(pod: Manifest) -> Manifest:
 
 
 @in_virtual_time
-async def test_a_replica_that_goes_costs_one_delete_for_each_object() -> None:
+async def test_a_replica_that_goes_costs_one_delete_for_each_object_and_one_note_of_what_is_declared() -> None:
     async with operator_running() as world:
         await world.declare(REPLICAS - 2, 2)
         objects = {"pods": 4, "podcliques": 2, "podgangs": 2, "services": 2}
         assert {what: count for what, count in world.writes().items() if what != "apply podcliquesets"} == {
-            f"delete {what}": count for what, count in objects.items()
+            "apply controllerrevisions": 1,
+            **{f"delete {what}": count for what, count in objects.items()},
         }
 
 

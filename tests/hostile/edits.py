@@ -71,7 +71,14 @@ METADATA: dict[str, Change] = {
     "has lost its finalizers": drop("metadata.finalizers"),
     "has somebody's finalizer": put("metadata.finalizers", ["example.com/bills-are-paid"]),
     "has garbage in annotations": put(
-        "metadata.annotations", {"grove.io/deletion-reason": "RollingUpdate", "grove.io/accepted-findings": "x\ny z\n", "grove.io/x": ""}
+        "metadata.annotations",
+        {
+            "grove.io/deletion-reason": "RollingUpdate",
+            "grove.io/accepted-findings": "x\ny z\n",
+            "grove.io/default-scheduler": "nobody",
+            "grove.io/last-valid-spec": '{"template": 1}',
+            "grove.io/x": "",
+        },
     ),
 }
 STATUSES: dict[str, Change] = {

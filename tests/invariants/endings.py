@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from applier.ref import Manifest
+from grove_compiler.kube.conditions import is_held
 from kube_objects.manifest import is_terminating
 from tests.invariants.by_hand import is_by_hand
 from tests.invariants.cluster_state import ClusterState
@@ -15,12 +16,13 @@ def check_end(state: ClusterState, old: Manifest | None, new: Manifest | None) -
     """Raises `AssertionError` where the status that was written last ends an update that is not over.
 
     A part whose turn is over is not asked: it says so when the set has, whatever has become of its pods since. Nor is the set asked for
-    pods that were ready when it was their turn. An update by hand has ended as soon as it begins, and one that is paused becomes one.
+    pods that were ready when it was their turn. An update by hand has ended as soon as it begins, and one that is paused becomes one. That
+    of a set whose edit is held ends with what was declared before.
     """
     if old is None or new is None or not is_end(old, new):
         return
     set = state.find(SET, new["metadata"]["name"] if new["kind"] == SET.kind else label(new, SET_LABEL))
-    if set is None or is_by_hand(set) or state.is_lately_edited(set):
+    if set is None or is_by_hand(set) or is_held(set) or state.is_lately_edited(set):
         return
     if new["kind"] != SET.kind and index(new, REPLICA_LABEL) not in _updating(set):
         return

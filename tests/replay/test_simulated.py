@@ -14,7 +14,9 @@ from tests.simulation.schedules import play
 from tests.simulation.sets import demo
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.telling import telling
+from tests.simulation.world import POD
 from tests.suite.effort import runs
+from tests.updates.test_immutable import at
 
 LEAST = 10
 """Steps of a schedule, however short."""
@@ -29,21 +31,44 @@ def all_closed() -> Iterator[None]:
         one.close()
 
 
+class Kept:
+    """Replays each step that is taken. `differing` are those that decide otherwise, `largest` is the size of the largest bundle."""
+
+    def __init__(self) -> None:
+        self.replayed, self.largest, self.differing = 0, 0, list[str]()
+
+    def keep(self, taken: RecordedStep, _: Trigger) -> None:
+        self.replayed += 1
+        text = encode(taken)
+        self.largest = max(self.largest, len(text))
+        found = again(decode(text))
+        if not found.is_equal:
+            self.differing.append(f"{taken.key}: {found.missing} {found.decision}")
+
+    @property
+    def retention(self) -> Retention:
+        return Retention(every=True, write=self.keep)
+
+
 @pytest.mark.usefixtures("all_closed")
 @pytest.mark.parametrize("number", telling(schedule, runs(6)))
 def test_each_step_of_a_random_schedule_decides_the_same_again(number: int) -> None:
-    replayed, differing, largest = 0, list[str](), 0
+    kept = Kept()
+    play(running(demo(replicas=2), retention=kept.retention), schedule(number))
+    assert kept.differing == []
+    assert kept.replayed >= LEAST
+    assert kept.largest < LARGEST
 
-    def keep(taken: RecordedStep, _: Trigger) -> None:
-        nonlocal replayed, largest
-        replayed += 1
-        text = encode(taken)
-        largest = max(largest, len(text))
-        found = again(decode(text))
-        if not found.is_equal:
-            differing.append(f"{taken.key}: {found.missing} {found.decision}")
 
-    play(running(demo(replicas=2), retention=Retention(every=True, write=keep)), schedule(number))
-    assert differing == []
-    assert replayed >= LEAST
-    assert largest < LARGEST
+@pytest.mark.usefixtures("all_closed")
+def test_each_step_of_a_set_whose_edit_is_held_does_so() -> None:
+    kept = Kept()
+    simulation = running(demo(), retention=kept.retention)
+    for edit in (at("spec/template/cliqueStartupType", "CliqueStartupTypeInOrder"), at("spec/template/terminationDelay", "soon")):
+        simulation.edit(edit)
+        simulation.settle()
+        simulation.world.delete(POD, simulation.world.pods()[0]["metadata"]["name"])
+        simulation.settle()
+        simulation.operator.restart()
+        simulation.settle()
+    assert (kept.differing, kept.replayed >= LEAST) == ([], True)

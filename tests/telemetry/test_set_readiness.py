@@ -52,6 +52,17 @@ def test_an_edit_is_timed_from_when_it_is_seen(watch: Watch) -> None:
     assert watch.seen == [("edit", 20.0)]
 
 
+def test_an_edit_that_is_held_is_not_ready_though_everything_serves_as_before(watch: Watch) -> None:
+    held = made(generation=2, observed=2, available=2)
+    held["status"]["conditions"] = [{"type": "Stalled", "status": "True", "reason": "Held"}]
+    watch.at(5, made(observed=1, available=2, created="2027-01-15T07:00:00Z"))
+    watch.at(30, made(generation=2, observed=1, available=2))
+    watch.at(31, held)
+    watch.at(60, made(generation=3, observed=2, available=2))
+    watch.at(63, made(generation=3, observed=3, available=2))
+    assert watch.seen == [("edit", 3.0)]
+
+
 def test_a_loss_is_timed_and_a_second_edit_starts_anew(watch: Watch) -> None:
     watch.at(5, made(observed=1, available=2, created="2027-01-15T07:00:00Z"))
     watch.at(10, made(observed=1, available=1))

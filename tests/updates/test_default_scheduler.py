@@ -56,6 +56,20 @@ def test_a_set_that_runs_keeps_its_scheduler_and_a_new_one_has_the_new_default()
     assert schedulers(simulation, "other") == {KAI}
 
 
+def test_the_one_that_a_set_began_with_is_known_where_somebody_deletes_its_newest_revision() -> None:
+    simulation = running_with(DEFAULT)
+    simulation.edit(image("new"))
+    simulation.settle()
+    simulation.operator.restart(with_default(KAI))
+    simulation.settle()
+    simulation.world.delete(REVISION, max(simulation.world.all(REVISION), key=lambda one: one["revision"])["metadata"]["name"])
+    simulation.settle()
+    simulation.world.delete(POD, simulation.world.pods()[0]["metadata"]["name"])
+    simulation.settle()
+    assert (schedulers(simulation), simulation.images()) == ({DEFAULT}, {"new"})
+    assert_all_ready(simulation)
+
+
 def test_a_default_that_is_no_longer_configured_is_given_up() -> None:
     simulation = running_with(KAI)
     simulation.operator.restart(with_default(DEFAULT, (DEFAULT,)))
@@ -71,4 +85,4 @@ def test_a_set_of_a_release_that_did_not_record_it_has_the_present_default_from_
         simulation.world.put({**one, "metadata": {**one["metadata"], "annotations": {}}})
     simulation.operator.restart(with_default(DEFAULT))
     simulation.settle()
-    assert [one["metadata"]["annotations"] for one in simulation.world.all(REVISION)] == [{"grove.io/default-scheduler": DEFAULT}]
+    assert [one["metadata"]["annotations"]["grove.io/default-scheduler"] for one in simulation.world.all(REVISION)] == [DEFAULT]

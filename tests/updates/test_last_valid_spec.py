@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from applier.ref import Manifest
+from grove_compiler.model.expanded.last_valid_spec import MAX_SIZE, last_valid_spec
+from grove_compiler.model.expanded.recorded_templates import LAST_VALID_SPEC
 from grove_operator.controller.waiting import waits_of
-from tests.simulation.sets import equipped, image, replicas
+from tests.simulation.sets import equipped, image, replicas, strategy
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.world import AUTOSCALER, CLIQUE, GROUP, POD, SET, is_ready
+from tests.simulation.world import AUTOSCALER, CLIQUE, GROUP, POD, REVISION, SET, is_ready
 from tests.step.world import context
-from tests.updates.test_immutable import CASES, FRONT, SG, TEMPLATE, Edit, at, serving, stalled, training
+from tests.updates.test_default_scheduler import DEFAULT, KAI, with_default
+from tests.updates.test_immutable import CASES, FRONT, SG, TEMPLATE, Edit, at, everything, serving, stalled, training
 
 IN_ORDER = at(f"{TEMPLATE}/cliqueStartupType", "CliqueStartupTypeInOrder")
 
@@ -127,6 +132,153 @@ def test_scaling_groups_and_cliques_that_are_taken_away_stay_at_their_size_with_
     lose(simulation, "demo-0-sg-2")
     assert ready(simulation) == before
     assert [one["spec"] for one in simulation.world.all(AUTOSCALER)] == [one["spec"] for one in autoscalers]
+
+
+def with_strategy(type: str, of: Manifest) -> Manifest:
+    strategy(type)(of)
+    return of
+
+
+IGNORED: dict[str, tuple[Callable[[], Manifest], Edit, Edit]] = {
+    "replicas": (serving, IN_ORDER, at("spec/replicas", 2)),
+    "pods of a clique": (serving, IN_ORDER, at(f"{FRONT}/spec/replicas", 4)),
+    "replicas of a group": (serving, IN_ORDER, at(f"{SG}/replicas", 3)),
+    "a service": (serving, IN_ORDER, at(f"{TEMPLATE}/headlessServiceConfig", {"publishNotReadyAddresses": False})),
+    "an autoscaler": (serving, IN_ORDER, at(f"{SG}/scaleConfig", {"minReplicas": 2, "maxReplicas": 2})),
+    "a suspension": (training, at(f"{FRONT}/spec/replicas", 3), at("spec/suspend", True)),
+    "a time limit": (training, at(f"{FRONT}/spec/replicas", 3), at("spec/trainingSpec/maxRuntime", "1s")),
+    "an end": (training, at(f"{FRONT}/spec/replicas", 3), at("spec/ttlSecondsAfterFinished", 1)),
+}
+"""What may change, in an edit that also changes what may not."""
+NO_VALUES: dict[str, Edit] = {
+    "a delay": at(f"{TEMPLATE}/terminationDelay", "soon"),
+    "a quantity": at(f"{FRONT}/spec/podSpec/containers/0/resources", {"limits": {"cpu": "much"}}),
+    "a group without replicas": at(f"{SG}/replicas", 0),
+    "no container": at(f"{FRONT}/spec/podSpec/containers", []),
+}
+
+
+@pytest.mark.parametrize("name", IGNORED)
+def test_of_an_edit_nothing_takes_effect(name: str) -> None:
+    make, *edits = IGNORED[name]
+    simulation = running(make())
+    before = everything(simulation)
+    simulation.edit(*edits)
+    simulation.settle()
+    simulation.wait(600)
+    assert stalled(simulation)
+    assert everything(simulation) == before
+
+
+def test_pods_that_people_replace_by_hand_stay_where_the_edit_ends_that() -> None:
+    simulation = running(with_strategy("OnDelete", serving()))
+    simulation.edit(image("new"))
+    simulation.settle()
+    before = everything(simulation)
+    simulation.edit(IN_ORDER, strategy("RollingRecreate"))
+    simulation.settle()
+    assert (stalled(simulation) != "", everything(simulation)) == (True, before)
+
+
+def test_a_gang_has_the_time_that_it_had() -> None:
+    simulation = held(IN_ORDER, at(f"{TEMPLATE}/terminationDelay", "10s"))
+    simulation.machines.room = 0
+    for one in simulation.world.pods("demo-0-front"):
+        simulation.world.delete(POD, one["metadata"]["name"])
+    simulation.settle()
+    simulation.wait(600)
+    assert ready(simulation) == serving_pods() - 2
+    simulation.machines.room = 1000
+
+
+@pytest.mark.parametrize("name", NO_VALUES)
+def test_a_value_that_is_none_costs_no_pod_not_even_where_all_of_a_clique_are_lost(name: str) -> None:
+    simulation = held(NO_VALUES[name])
+    for one in simulation.world.pods("demo-0-front"):
+        simulation.world.delete(POD, one["metadata"]["name"])
+    simulation.settle()
+    assert (ready(simulation), simulation.images()) == (serving_pods(), {"busybox"})
+
+
+def test_what_was_valid_last_is_known_where_no_other_revision_was_needed() -> None:
+    simulation = running(serving())
+    simulation.edit(at("spec/replicas", 2))
+    simulation.settle()
+    simulation.edit(IN_ORDER, at("spec/replicas", 1))
+    simulation.settle()
+    lose(simulation, "demo-1-front")
+    assert ready(simulation) == 2 * serving_pods()
+
+
+def test_a_revision_that_somebody_deletes_is_no_reason_to_go_back_to_the_one_before() -> None:
+    simulation = running(serving())
+    simulation.edit(image("new"))
+    simulation.settle()
+    simulation.edit(IN_ORDER)
+    simulation.settle()
+    simulation.world.delete(REVISION, max(simulation.world.all(REVISION), key=lambda one: one["revision"])["metadata"]["name"])
+    simulation.settle()
+    assert stalled(simulation).startswith("nothing is changed")
+    assert (ready(simulation), simulation.images()) == (serving_pods(), {"new"})
+
+
+NO_RECORDS = ["", "x", "[1]", "[" * 10_000, '{"template": {"cliques": "x"}}', '{"template": {"cliques": []}}']
+NO_SETS = ['{"template": {"cliques": [{"name": [1]}]}}', '{"replicas": 1e400, "template": {"cliques": [{"name": "front", "spec": 1}]}}']
+
+
+@pytest.mark.parametrize("record", [*NO_RECORDS, *NO_SETS], ids=lambda record: record[:60])
+def test_a_record_of_an_older_release_or_of_somebody_else_leaves_everything_unchanged(record: str) -> None:
+    simulation = running(serving())
+    simulation.operator.kill()
+    for one in simulation.world.all(REVISION):
+        simulation.world.put({**one, "metadata": {**one["metadata"], "annotations": {LAST_VALID_SPEC: record}}})
+    simulation.edit(IN_ORDER)
+    before = everything(simulation)
+    simulation.operator.restart()
+    simulation.settle()
+    assert stalled(simulation).startswith("nothing is changed: spec.template.cliqueStartupType")
+    assert everything(simulation) == before
+
+
+def test_an_error_that_only_a_newer_configuration_finds_in_what_runs_does_not_hold_that_too() -> None:
+    set = serving()
+    set["metadata"]["labels"] = {"kai.scheduler/queue": "q"}
+    for one in set["spec"]["template"]["cliques"]:
+        one["spec"]["podSpec"]["schedulerName"] = KAI
+    simulation = held(IN_ORDER, of=set)
+    simulation.operator.restart(with_default(DEFAULT, (DEFAULT,)))
+    simulation.settle()
+    lose(simulation, "demo-0-front")
+    assert stalled(simulation).startswith("the last valid spec stays in effect")
+    assert len(simulation.world.pods()) == serving_pods()
+
+
+def test_a_set_whose_revision_is_of_a_release_that_recorded_no_fields_is_followed_from_then_on() -> None:
+    simulation = running(serving())
+    for one in simulation.world.all(REVISION):
+        simulation.world.put({**one, "data": {key: value for key, value in one["data"].items() if key != "immutable"}})
+    simulation.operator.restart()
+    simulation.settle()
+    simulation.edit(NO_VALUES["a delay"])
+    lose(simulation, "demo-0-front")
+    assert ready(simulation) == serving_pods()
+
+
+def test_a_spec_that_no_annotation_has_room_for_is_not_recorded() -> None:
+    spec = serving()["spec"]
+    assert '"podSpec"' not in last_valid_spec(spec)
+    assert last_valid_spec({**spec, "template": {**spec["template"], "computeDomainConfig": "x" * MAX_SIZE}}) == ""
+
+
+@pytest.mark.parametrize("count", [0, 2_000_000_000])
+def test_what_waits_is_told_of_the_replicas_that_were_declared_last(count: int) -> None:
+    simulation = held(IN_ORDER, at("spec/replicas", count))
+    simulation.machines.room = 0
+    lose(simulation, "demo-0-front")
+    simulation.wait(60)
+    set = simulation.world.get(SET, "demo")
+    waits = waits_of(set, simulation.world.cluster.store.objects.values(), [], context(), simulation.world.now)
+    assert {"Held", "Unschedulable"} <= {wait.reason for wait in waits}
 
 
 def test_a_set_that_was_never_valid_is_held_as_a_whole() -> None:

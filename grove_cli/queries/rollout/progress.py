@@ -9,7 +9,7 @@ from applier.ref import Manifest
 from grove_cli.queries.rollout.edits import ON_DELETE, PAUSED, annotations_of, refuse_training, strategy_of
 from grove_cli.queries.sets_query import why_of
 from grove_cli.queries.tree_query import read_set
-from grove_compiler.kube.conditions import status_of
+from grove_compiler.kube.conditions import is_held, status_of
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
@@ -19,7 +19,8 @@ from kube_objects.manifest import is_terminating
 class RolloutProgress:
     """A rollout. Of the declared `pods` some are `updated`, of the `replicas` some are `available`, and one may be `updating`.
 
-    `is_observed`: the operator has seen the last edit. `is_rolling`: it replaces pods. `why` may be empty. `kinds` have been read.
+    `is_observed`: the operator has seen the last edit. `is_held`: it has errors, and nothing of it takes effect. `is_rolling`: pods are
+    replaced. `why` may be empty. `kinds` have been read.
     """
 
     name: str
@@ -30,6 +31,7 @@ class RolloutProgress:
     available: int
     updating: int | None
     is_observed: bool
+    is_held: bool
     is_rolling: bool
     is_manual: bool
     is_paused: bool
@@ -39,7 +41,7 @@ class RolloutProgress:
     @property
     def is_over(self) -> bool:
         """Whether all declared pods are updated, and all replicas available."""
-        if not self.is_observed or self.is_rolling or self.available < self.replicas:
+        if not self.is_observed or self.is_held or self.is_rolling or self.available < self.replicas:
             return False
         return not self.is_manual or self.updated >= self.pods
 
@@ -76,6 +78,7 @@ def progress_of(pcs: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Reso
         available=_count(status.get("availableReplicas")),
         updating=next((index for index in updating if isinstance(index, int)), None),
         is_observed=_count(status.get("observedGeneration")) >= _count(metadata.get("generation")),
+        is_held=is_held(pcs),
         is_rolling=bool(update) and not update.get("updateEndedAt"),
         is_manual=strategy_of(pcs) == ON_DELETE,
         is_paused=PAUSED in annotations_of(pcs),
@@ -90,6 +93,8 @@ def message_of(progress: RolloutProgress) -> str:
         return f'podcliqueset "{progress.name}" successfully rolled out'
     if not progress.is_observed:
         what = "Waiting for podcliqueset spec update to be observed..."
+    elif progress.is_held:
+        what = f'Waiting for podcliqueset "{progress.name}" spec update to be fixed...'
     else:
         what = f'Waiting for podcliqueset "{progress.name}" rollout to finish: {_counts(progress)}...'
     return f"{what} {progress.why}" if progress.why else what

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.kube.conditions import HELD, STALLED, condition_of, is_true, status_of
+from grove_compiler.kube.conditions import is_held, status_of
 from grove_compiler.labels import PART_OF
 from grove_compiler.model.expanded.recorded_templates import (
     Hashes,
@@ -126,7 +126,7 @@ class SetInContext(PodCliqueSet):
 
         A set that is held has a condition, which somebody may remove, and the hash of the templates that it had before.
         """
-        if is_true(self.manifest, STALLED) and condition_of(self.manifest, STALLED).get("reason") == HELD:
+        if is_held(self.manifest):
             return False
         is_known = knows_hashes(self.manifest, self.metadata.get("generation"))
         return is_known and status_of(self.manifest).get("currentGenerationHash") == self.template_hashes[1]

@@ -81,38 +81,10 @@ def before_the_change(manifest: Manifest, recorded: Manifest) -> Manifest:
     return old
 
 
-def as_it_was(manifest: Manifest, revision: Revision) -> Manifest | None:
-    """Returns a set with the recorded fields and the pod templates of its newest revision put back, and what else may change as it is now.
-
-    A clique or scaling group that is no longer there has no autoscaler, since nobody has recorded what was declared: that stays as it is,
-    and so do the replicas of live objects, which count before what is declared. None for a revision of a release that recorded less.
-    """
-    recorded = revision.data.get(KEY)
-    old = before_the_change(manifest, recorded) if isinstance(recorded, dict) else {}
-    template = (old.get("spec") or {}).get("template")
-    if not template:
-        return None
-    grouped = {name for group in template.get("podCliqueScalingGroups") or () for name in group.get("cliqueNames") or ()}
-    cliques = [_with_recorded_pods(clique, revision, clique["name"] in grouped) for clique in template["cliques"]]
-    template = {**template, "priorityClassName": revision.priority_class or None, "cliques": cliques}
-    return {**old, "spec": {**old["spec"], "template": _without_none(template)}}
-
-
-def _with_recorded_pods(clique: Manifest, revision: Revision, is_grouped: bool) -> Manifest:
-    """Returns a clique with its recorded pod template, and with its number of pods where nobody else has that.
-
-    In a scaling group pods are replaced for another number.
-    """
-    parts = revision.template(clique["name"])
-    if parts is None:
-        return clique
-    size = {"replicas": revision.replicas(clique["name"])} if is_grouped or "replicas" not in clique["spec"] else {}
-    spec = {**clique["spec"], **size, "podSpec": parts["podSpec"]}
-    return _without_none({**clique, "labels": parts.get("labels"), "annotations": parts.get("annotations"), "spec": _without_none(spec)})
-
-
-def _without_none(fields: Manifest) -> Manifest:
-    return {key: value for key, value in fields.items() if value is not None}
+def with_recorded_metadata(manifest: Manifest, recorded: Manifest) -> Manifest:
+    """Returns a set with the recorded part of its metadata put back."""
+    metadata: Manifest = _put_back(manifest["metadata"], recorded.get("metadata") or {}, MNNVL)
+    return {**manifest, "metadata": metadata}
 
 
 def _fields_of(manifest: Manifest) -> Fields:

@@ -22,7 +22,9 @@ from kube_objects.manifest import is_terminating
 
 ACCEPTED_FINDINGS = "grove.io/accepted-findings"
 DEFAULT_SCHEDULER = "grove.io/default-scheduler"
-"""The annotation of a set's newest revision with the scheduler of its pods that name none."""
+"""The annotation of a set's revisions with the scheduler of its pods that name none."""
+LAST_VALID_SPEC = "grove.io/last-valid-spec"
+"""The annotation of a set's newest revision with the spec that it was last valid with, but for the pods."""
 
 LAST_NUMBER = 2**53
 """The highest number of a revision that counts as one of ours: the next one has to be a number, too."""
@@ -56,6 +58,12 @@ class Revision:
     def default_scheduler(self) -> str:
         """The scheduler of the set's pods that name none, of whatever generation; empty in a revision of an earlier release."""
         return self._annotations.get(DEFAULT_SCHEDULER) or ""
+
+    @property
+    def last_valid_spec(self) -> str:
+        """The spec with which the set was last valid, as text; empty in a revision of an earlier release."""
+        text = self._annotations.get(LAST_VALID_SPEC)
+        return text if isinstance(text, str) else ""
 
     @lazy
     def hashes(self) -> dict[str, str]:

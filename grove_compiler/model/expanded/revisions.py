@@ -8,7 +8,8 @@ from dataclasses import field
 from grove_compiler.graph.node import Manifest
 from grove_compiler.labels import PART_OF, POD_HASH_LABEL
 from grove_compiler.model.expanded.immutable_fields import KEY, immutable_fields
-from grove_compiler.model.expanded.recorded_templates import ACCEPTED_FINDINGS, DEFAULT_SCHEDULER, Revision
+from grove_compiler.model.expanded.last_valid_spec import last_valid_spec
+from grove_compiler.model.expanded.recorded_templates import ACCEPTED_FINDINGS, DEFAULT_SCHEDULER, LAST_VALID_SPEC, Revision
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import part_of
@@ -42,16 +43,22 @@ def desired_revisions(pcs: ExpandedSet) -> list[DesiredRevision]:
     newest = max((revision.number for revision in others), default=0)
     name = part_of(pcs.name, pcs.generation_hash)
     kept = [one for one in _retained(pcs, others) if current is not None or one.name != name]  # of that name, it records something else
-    retained = [DesiredRevision(revision.name, revision.number, revision.data) for revision in kept]
+    retained = [DesiredRevision(revision.name, revision.number, revision.data, _kept_annotations(revision)) for revision in kept]
     if current is None:
         return [*retained, DesiredRevision(name, newest + 1, _data(pcs), _annotations(pcs))]
     return [*retained, DesiredRevision(current.name, max(current.number, newest + 1), current.data, _annotations(pcs))]
 
 
 def _annotations(pcs: ExpandedSet) -> Manifest:
-    """Returns the annotations of the current revision: the default scheduler, and the findings that the set was accepted with."""
+    """Returns the annotations of the current revision: default scheduler, valid spec, and the findings that the set was accepted with."""
     lines = [f"{finding.code} {finding.path}" for finding in pcs.accepted_findings]
-    return {DEFAULT_SCHEDULER: pcs.config.default_scheduler} | ({ACCEPTED_FINDINGS: "\n".join(lines)} if lines else {})
+    texts = {LAST_VALID_SPEC: last_valid_spec(pcs.manifest["spec"]) if pcs.is_valid else "", ACCEPTED_FINDINGS: "\n".join(lines)}
+    return {DEFAULT_SCHEDULER: pcs.config.default_scheduler} | {key: text for key, text in texts.items() if text}
+
+
+def _kept_annotations(revision: Revision) -> Manifest:
+    """Returns those of an earlier revision, which is the newest again where somebody deletes a later one, or the server rejects it."""
+    return {DEFAULT_SCHEDULER: revision.default_scheduler} if revision.default_scheduler else {}
 
 
 def _retained(pcs: ExpandedSet, others: list[Revision]) -> list[Revision]:

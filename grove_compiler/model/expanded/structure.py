@@ -41,6 +41,11 @@ class ExpandedSet(SetInContext):
         return []
 
     @lazy
+    def is_valid(self) -> bool:
+        """Whether validation finds no error in it, also of those that are left to the API server."""
+        return True
+
+    @lazy
     def _cached_tally(self) -> Any:
         """The tally of earlier steps of the same generation (`use_cached_tally`); none without one."""
         return None

@@ -92,10 +92,18 @@ def test_replicas_have_to_be_available_in_the_end(bench: Bench) -> None:
     assert line == 'Waiting for podcliqueset "chat" rollout to finish: 1 of 2 replicas are available'
 
 
+STALLED = {"type": "Stalled", "status": "True", "reason": "Held", "message": "spec.replicas: wrong"}
+
+
+def test_an_edit_that_is_held_is_not_rolled_out_though_everything_serves_as_before(bench: Bench) -> None:
+    bench.cluster.seed(chat(updateProgress=ENDED, conditions=[STALLED]), clique("chat-0-front", 4))
+    line = 'Waiting for podcliqueset "chat" spec update to be fixed... Held: spec.replicas: wrong\n'
+    assert status(bench, "--watch=false") == (1, line, "")
+
+
 def test_what_holds_the_rollout_is_said_with_it(bench: Bench) -> None:
-    stalled = {"type": "Stalled", "status": "True", "reason": "Held", "message": "spec.replicas: wrong"}
-    bench.cluster.seed(chat(available=0, conditions=[stalled]))
-    assert status(bench, "--watch=false").out.endswith("0 of 2 replicas are available... Held: spec.replicas: wrong\n")
+    bench.cluster.seed(chat(available=0, conditions=[{**STALLED, "reason": "Refused", "message": "exceeded quota"}]))
+    assert status(bench, "--watch=false").out.endswith("0 of 2 replicas are available... Refused: exceeded quota\n")
 
 
 def test_with_on_delete_pods_are_counted_though_the_operator_is_done(bench: Bench) -> None:

@@ -70,6 +70,23 @@ async def test_an_edit_to_a_template_that_no_server_takes_costs_no_pod(world: Li
     assert await uids(world) == before
 
 
+async def test_an_edit_that_is_held_takes_no_effect_and_lost_pods_come_again(world: LiveCluster) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    edited = copy.deepcopy(SERVING)
+    edited["spec"] |= {"replicas": 2, "template": {**edited["spec"]["template"], "cliqueStartupType": "CliqueStartupTypeInOrder"}}
+    await world.apply(edited)
+    await world.until(lambda: says(world, "field is immutable"), ["chat"])
+    before = await uids(world)
+    lost = next(one for one in await world.objects("pods") if one["metadata"]["name"].startswith("chat-0-front"))
+    await world.kubectl("delete", "pod", lost["metadata"]["name"], "--wait=false")
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    assert len(before & await uids(world)) == len(before) - 1
+    await world.apply(SERVING)
+    await world.until(lambda: says(world, "field is immutable"), [])
+    assert len(before & await uids(world)) == len(before) - 1
+
+
 async def test_what_only_the_server_knows_to_be_wrong_stops_an_update_at_the_first_pod(world: LiveCluster) -> None:
     """A class that is not there is no mistake of the template: only when a pod is made it turns out."""
     await world.apply(SERVING)

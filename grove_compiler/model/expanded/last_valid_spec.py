@@ -1,0 +1,64 @@
+"""Records the spec with which a set was last valid, so that it can be followed while an edit of it is held (decisions §10).
+
+It is in an annotation of the newest ControllerRevision, since what may change, as a number of replicas or how pods are replaced, makes no
+other revision. The pods are not in it: the revision has them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from grove_compiler.graph.node import Manifest
+from grove_compiler.model.expanded.immutable_fields import KEY, with_recorded_metadata
+from grove_compiler.model.expanded.recorded_templates import Revision
+
+MAX_SIZE = 128 * 1024
+"""Characters of a spec that is recorded. The annotations of an object may have 256 KiB, and one with more would be rejected."""
+
+
+def last_valid_spec(spec: Manifest) -> str:
+    """Returns the record of a spec; empty for one that is too large."""
+    template = spec.get("template") or {}
+    cliques = [_without_pods(clique) for clique in template.get("cliques") or ()]
+    text = json.dumps({**spec, "template": {**template, "cliques": cliques}}, separators=(",", ":"), sort_keys=True)
+    return text if len(text) <= MAX_SIZE else ""
+
+
+def _without_pods(clique: Manifest) -> Manifest:
+    spec = {key: value for key, value in (clique.get("spec") or {}).items() if key != "podSpec"}
+    return {**{key: value for key, value in clique.items() if key not in ("labels", "annotations")}, "spec": spec}
+
+
+def as_it_was(manifest: Manifest, revision: Revision) -> Manifest | None:
+    """Returns a set as it last was valid; None where nobody knows, or the record is not one that we have written."""
+    spec, recorded = _recorded_spec(revision), revision.data.get(KEY)
+    if spec is None:
+        return None
+    if isinstance(recorded, dict):
+        manifest = with_recorded_metadata(manifest, recorded)
+    cliques = [_with_pods(clique, revision) for clique in spec["template"]["cliques"]]
+    return {**manifest, "spec": {**spec, "template": {**spec["template"], "cliques": cliques}}}
+
+
+def _recorded_spec(revision: Revision) -> Manifest | None:
+    """Returns the recorded spec, if it is of the cliques that its revision has."""
+    try:
+        spec = json.loads(revision.last_valid_spec or "null")
+    except (ValueError, RecursionError):
+        return None
+    template = _map(spec).get("template")
+    cliques = _map(template).get("cliques")
+    if not isinstance(cliques, list) or not all(_map(clique).get("name") in [*revision.hashes] for clique in cliques):
+        return None
+    return _map(spec)
+
+
+def _with_pods(clique: Manifest, revision: Revision) -> Manifest:
+    parts = revision.template(clique["name"]) or {}
+    outer = {key: parts[key] for key in ("labels", "annotations") if parts.get(key) is not None}
+    return {**clique, **outer, "spec": {**_map(clique.get("spec")), "podSpec": parts.get("podSpec")}}
+
+
+def _map(value: Any) -> Manifest:
+    return value if isinstance(value, dict) else {}
