@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from applier.ref import Manifest
 from tests.benchmarks.measure import machine
-from tests.simulation.drawn import edited_schedule, refused_schedule, resized_schedule, schedule
+from tests.simulation.drawn import edited_schedule, forged_schedule, refused_schedule, resized_schedule, schedule
 from tests.simulation.schedules import Action
 from tests.simulation.sets import equipped
 from tests.simulation.shorten import shortened
@@ -28,6 +28,8 @@ KINDS: dict[str, tuple[Callable[[], Manifest], int, Callable[[int], list[Action]
     "edited": (demo_set, 1, edited_schedule),
     "demanding-edited": (demanding_set, 1, edited_schedule),
     "resized": (demo_set, 1, resized_schedule),
+    "forged": (demo_set, 1, forged_schedule),
+    "demanding-forged": (demanding_set, 1, forged_schedule),
     "equipped": (equipped, 1, schedule),
     "equipped-edited": (equipped, 1, edited_schedule),
 }

@@ -7,6 +7,7 @@ from random import Random
 from typing import TypeVar
 
 from tests.simulation.admission import REFUSED
+from tests.simulation.forgeries import ANY_ORDER, FORGERIES, IN_ORDER
 from tests.simulation.schedules import (
     Action,
     Ask,
@@ -49,7 +50,7 @@ DECLARED = "busybox"
 """What sets run first: an edit to that is taken back."""
 SIZES = ((PRE, 2), (PRE, 3), (PRE, 4), (DEC, 1), (DEC, 2), (DEC, 3))
 """Cliques of the scaling group, and how many pods of each are declared: as many as have to start together, or more."""
-STARTUPS = ("CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder")
+STARTUPS = (IN_ORDER, ANY_ORDER)
 SCALED = ("set", "clique", "group")
 MEDDLED_WITH = ("clique", "group", "gang", "service")
 LATE_KINDS = ("Pod", "PodClique", "PodCliqueScalingGroup", "PodCliqueSet", "PodGang", "ControllerRevision")
@@ -115,6 +116,17 @@ RESIZERS: Sequence[Draw[Action]] = (
     lambda draw: Late(draw.choice(LATE_KINDS), draw.randint(1, 20)),
 )
 """What people do to the sizes of cliques of a scaling group, whose pods all know how many they are, and what comes between."""
+FORGERS: Sequence[Draw[Action]] = (
+    *[lambda draw: Forge(draw.choice([*FORGERIES]))] * 4,
+    *EDITORS,
+    lambda draw: Resize(*draw.choice(SIZES), ""),
+    lambda draw: Meddle(draw.choice(MEDDLED_WITH), draw.randint(0, 30), takes_label=False),
+    lambda draw: Die(draw.randint(0, 20), 0),
+    lambda draw: Room(draw.randint(-3, 3)),
+    lambda draw: Drain(draw.randint(0, 2)),
+    lambda draw: Autoscale(draw.choice(SCALED), draw.randint(0, 4)),
+)
+"""What goes on around edits that nobody may make: of a set that is held nothing that serves may go, and what is lost comes again."""
 SOME = 5
 """How many kinds of events an eventful schedule has: with all of them at once two of a kind that matter to each other hardly ever meet."""
 
@@ -145,3 +157,8 @@ def edited_schedule(number: int) -> list[Action]:
 def resized_schedule(number: int) -> list[Action]:
     """Draws a schedule of a set that serves and the cliques of whose scaling group are declared with other numbers of pods."""
     return drawn(number, GOES_ON, RESIZERS)
+
+
+def forged_schedule(number: int) -> list[Action]:
+    """Draws a schedule of a set that serves and gets edits that are held, while pods are lost, rolled and scaled."""
+    return drawn(number, PROCEEDS, FORGERS)

@@ -10,6 +10,7 @@ from applier.errors import Expired, Unreachable
 from applier.ref import Manifest
 from grove_compiler.labels import MANAGED_BY
 from kube_objects.manifest import is_terminating
+from tests.simulation.forgeries import FORGERIES
 from tests.simulation.network import NEVER
 from tests.simulation.operator import Operator
 from tests.simulation.sets import NAME, image, replicas, size, strategy
@@ -22,7 +23,6 @@ ROUND = 3.0
 """Seconds in which operators hear of what machines have done, and act upon it."""
 
 
-STARTUP = "cliqueStartupType"
 SCALABLE = {"set": (SET, NAME), "clique": (CLIQUE, f"{NAME}-0-front"), "group": (GROUP, f"{NAME}-0-sg")}
 
 
@@ -210,17 +210,17 @@ class Fail(NamedTuple):
 
 
 class Forge(NamedTuple):
-    """Somebody changes what cannot change in a set, while there is no admission: in which order its cliques start.
+    """Somebody changes what cannot change in a set, or makes an error in it, while there is no admission.
 
     Before an operator has recorded a set nobody knows that it was ever another.
     """
 
-    startup: str
+    what: str
 
     def happen(self, simulation: Simulation) -> None:
         uid = simulation.world.get(SET, NAME)["metadata"]["uid"]
         if any(owner["uid"] == uid for one in simulation.world.all(REVISION) for owner in one["metadata"].get("ownerReferences", [])):
-            simulation.edit(lambda pcs: pcs["spec"]["template"].update({STARTUP: self.startup}))
+            simulation.edit(lambda pcs: FORGERIES[self.what].forge(pcs["spec"]["template"]))
 
 
 class Defaults(NamedTuple):
@@ -320,7 +320,8 @@ def declared_metadata(set: Manifest) -> Manifest:
 
 def as_it_was(set: Manifest) -> None:
     """An edit that takes back what has been forged, and lets updates go on."""
-    set["spec"]["template"].pop(STARTUP, None)
+    for forgery in FORGERIES.values():
+        forgery.undo(set["spec"]["template"])
     set["spec"].pop("updateStrategy", None)
 
 

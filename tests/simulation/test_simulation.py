@@ -12,7 +12,7 @@ from applier.ref import Manifest, Ref
 from grove_compiler.labels import GROUP_LABEL, MANAGED_BY, MEMBER_LABEL
 from grove_compiler.model.expanded.group_roll import SIZE_VARIABLE
 from tests.simulation.admission import REFUSED
-from tests.simulation.drawn import DECLARED, edited_schedule, refused_schedule, resized_schedule, schedule
+from tests.simulation.drawn import DECLARED, edited_schedule, forged_schedule, refused_schedule, resized_schedule, schedule
 from tests.simulation.labels import label
 from tests.simulation.schedules import (
     MAX_BACKOFF,
@@ -170,6 +170,11 @@ def test_any_schedule_ends_so_where_more_than_one_of_each_is_needed(number: int)
 @pytest.mark.parametrize("number", range(runs(7)))
 def test_any_schedule_ends_so_where_edits_cannot_work(number: int) -> None:
     play_and_compare(running(demanding_set() if number % 2 else demo_set()), edited_schedule(number))
+
+
+@pytest.mark.parametrize("number", telling(forged_schedule, runs(3)))
+def test_any_schedule_ends_so_where_edits_are_held(number: int) -> None:
+    play_and_compare(running(demanding_set() if number % 2 else demo_set()), forged_schedule(number))
 
 
 FOUND: dict[str, list[Action]] = {
