@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from applier.ref import Manifest
+from grove_compiler.engine.runtime.results import ObjectWait
 from grove_compiler.model.expanded.last_valid_spec import MAX_SIZE, last_valid_spec
 from grove_compiler.model.expanded.recorded_templates import LAST_VALID_SPEC
 from grove_operator.controller.waiting import waits_of
@@ -107,13 +108,17 @@ def test_a_gang_that_stays_short_is_restarted_and_the_edit_is_no_reason_for_anot
     assert ready(simulation) == serving_pods()
 
 
-def test_what_waits_meanwhile_is_told_beside_why_the_edit_is_held() -> None:
-    simulation = held(IN_ORDER)
+def waits_without_room(simulation: Simulation) -> list[ObjectWait]:
+    """What the set waits for once it has lost a pod for which there is no room."""
     simulation.machines.room = 0
     lose(simulation, "demo-0-front")
     simulation.wait(60)
     set = simulation.world.get(SET, "demo")
-    waits = waits_of(set, simulation.world.cluster.store.objects.values(), [], context(), simulation.world.now)
+    return waits_of(set, simulation.world.cluster.store.objects.values(), [], context(), simulation.world.now)
+
+
+def test_what_waits_meanwhile_is_told_beside_why_the_edit_is_held() -> None:
+    waits = waits_without_room(held(IN_ORDER))
     assert {"Held", "Unschedulable"} <= {wait.reason for wait in waits}
     assert ["the last valid spec stays in effect" in wait.message for wait in waits if wait.reason == "Held"] == [True]
 
@@ -272,12 +277,7 @@ def test_a_spec_that_no_annotation_has_room_for_is_not_recorded() -> None:
 
 @pytest.mark.parametrize("count", [0, 2_000_000_000])
 def test_what_waits_is_told_of_the_replicas_that_were_declared_last(count: int) -> None:
-    simulation = held(IN_ORDER, at("spec/replicas", count))
-    simulation.machines.room = 0
-    lose(simulation, "demo-0-front")
-    simulation.wait(60)
-    set = simulation.world.get(SET, "demo")
-    waits = waits_of(set, simulation.world.cluster.store.objects.values(), [], context(), simulation.world.now)
+    waits = waits_without_room(held(IN_ORDER, at("spec/replicas", count)))
     assert {"Held", "Unschedulable"} <= {wait.reason for wait in waits}
 
 

@@ -49,9 +49,8 @@ def _recorded_spec(revision: Revision) -> Manifest | None:
         return None
     template = _map(spec).get("template")
     cliques = _map(template).get("cliques")
-    if not isinstance(cliques, list) or not all(_map(clique).get("name") in [*revision.hashes] for clique in cliques):
-        return None
-    return _map(spec)
+    names = [_map(clique).get("name") for clique in cliques] if isinstance(cliques, list) else [None]
+    return _map(spec) if all(isinstance(name, str) and name in revision.hashes for name in names) else None
 
 
 def _with_pods(clique: Manifest, revision: Revision) -> Manifest:
