@@ -117,6 +117,23 @@ def test_live_numbers_of_a_snapshot_count() -> None:
     assert amounts(found, "pods") == {"restarted": 9}
 
 
+PODS = {"path": "spec.template.cliques[0].spec.replicas", "value": 5}
+UNITS = {"path": "spec.template.podCliqueScalingGroups[0].replicas", "value": 4}
+
+
+@pytest.mark.parametrize("edit", [PODS, UNITS], ids=lambda edit: edit["path"])
+def test_a_number_of_replicas_that_is_not_taken_over_is_told_in_a_cluster_as_for_files(edit: dict[str, Any]) -> None:
+    alone = counts(effect(base(), base(edit)))
+    assert counts(effect(base(), base(edit), live(("PodCliqueScalingGroup", "demo-0-pd", 3)))) == alone
+    assert alone.keys() == {"left"}
+
+
+def test_what_somebody_has_scaled_is_not_told_with_an_edit_of_something_else() -> None:
+    scaled = live(("PodClique", "demo-0-router", 6), ("PodCliqueScalingGroup", "demo-1-pd", 5))
+    assert "left" not in counts(effect(base(), base(IMAGE), scaled))
+    assert counts(effect(base(), base(UNITS), scaled)) == {"left": {"PodCliqueScalingGroup": 2}}
+
+
 def test_a_scaled_group_is_restarted_with_all_its_replicas() -> None:
     snapshot = live(("PodCliqueScalingGroup", "demo-0-pd", 1))
     found = effect(base(), base(WORKER), [one for one in snapshot if "demo-0-pd-1" not in one["metadata"]["name"]])
