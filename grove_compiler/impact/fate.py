@@ -29,6 +29,7 @@ WITH_ITS_REPLICA = "a replica of a scaling group is deleted as a whole and recre
 NOT_PATCHED = "a scaling group does not change existing PodCliques; they get this change when they are recreated"
 RESIZED = "its number of pods takes effect with the new template, and so it is recreated"
 OWN_NUMBER = "existing objects keep their number of replicas: autoscalers and `kubectl scale` own it"
+OWN_SIZE = "pods of a scaling group know how many they are: another number counts in replicas that are created or updated"
 
 Part = tuple[str, int]
 """A scaling-group replica: the group's name and the index."""
@@ -117,7 +118,7 @@ def rollout(old: Manifest | None, new: Manifest | None, strategy: str, operator:
 def fates(before: Mapping[str, Node], after: Mapping[str, Node], desired: Mapping[str, Node], roll: Rollout) -> list[Fate]:
     """Returns the fates of the objects of one set, in apply order; deleted ones come last.
 
-    `after` is compiled given what exists, `desired` as if nothing did of which the edit declares another number of replicas.
+    `after` is compiled given what exists, `desired` as if that had no number of replicas where the edit declares another one.
     """
     result = []
     for key, node in after.items():
@@ -159,11 +160,11 @@ def is_recreated(node: Node, roll: Rollout) -> bool:
 def _fate_of_existing(before: Node, after: Node, desired: Node, roll: Rollout) -> Fate | None:
     """Returns the fate of an object that remains; None when nothing differs."""
     fields, own = _paths(before, after), _paths(after, desired)
+    is_member = after.object["kind"] == CLIQUE_KIND and read_clique(after.object).group
     if not fields:
-        return Fate("left", after, own, OWN_NUMBER) if own else None
+        return Fate("left", after, own, OWN_SIZE if is_member else OWN_NUMBER) if own else None
     if after.policy.get("create") == "only":
         return Fate("left", after, fields, MADE_ONCE)
-    is_member = after.object["kind"] == CLIQUE_KIND and read_clique(after.object).group
     if roll.operator == "shipped" and roll.strategy != ON_DELETE and is_member:
         return Fate("left", after, fields, NOT_PATCHED)
     if after.policy.get("recreate") and not all(path.startswith("metadata.") for path in fields):

@@ -60,7 +60,7 @@ class EditImpact:
 
 @record
 class Impact:
-    """Holds everything that an edit does. With errors in `findings` the impact is unknown; `forbidden` are findings of rules on updates."""
+    """Holds everything that an edit does. With errors in `findings` the impact is unknown; `forbidden` are errors of rules on updates."""
 
     sets: list[SetImpact] = field(default_factory=list)
     causes: list[EditImpact] = field(default_factory=list)
@@ -96,7 +96,8 @@ def impact(
     desired = comparison.compile(new.documents)
     result = Impact(findings=errors_of(comparison.before.diagnostics))
     for diagnostic in desired.diagnostics:
-        (result.forbidden if diagnostic.code in program.about_updates else result.findings).append(diagnostic)
+        is_forbidden = diagnostic.code in program.about_updates and diagnostic.severity == "error"
+        (result.forbidden if is_forbidden else result.findings).append(diagnostic)
     if not result.is_known:
         return result
     after, roll = comparison.after(new.documents, comparison.new_given)
@@ -146,13 +147,13 @@ class _Comparison:
         return EditImpact(edit, self.sets(self.declared(documents, desired, roll), after, roll))
 
     def declared(self, documents: list[Document], desired: CompileResult, rolls: Mapping[SetPlace, Rollout]) -> CompileResult:
-        """Compiles a new input as if nothing existed of which it declares another number of replicas; returns `desired` if nothing does.
+        """Compiles a new input as if what exists had no number where it declares another one; returns `desired` if nothing is like that.
 
         What exists keeps its number, and so would not differ from what is declared. That of others somebody has scaled, not this edit.
         """
         resized = {_place(node.object) for place, nodes in _by_set(self.before).items() for node in nodes if rolls[place].resizes(node)}
-        rest = [manifest for manifest in self.old.snapshot if _place(manifest) not in resized]
-        return desired if len(rest) == len(self.old.snapshot) else self.compile(documents, rest)
+        live = [_without_number(manifest) if _place(manifest) in resized else manifest for manifest in self.old.snapshot]
+        return desired if live == list(self.old.snapshot) else self.compile(documents, live)
 
     def after(self, documents: list[Document], given: GivenObjects) -> tuple[CompileResult, Mapping[SetPlace, Rollout]]:
         """Compiles a new input given the PodCliques and scaling groups that stay; returns the result and the rollouts.
@@ -198,6 +199,11 @@ def _by_set(result: CompileResult) -> dict[SetPlace, list[Node]]:
     for node in result.graph.nodes:
         by_set.setdefault(numbers.get(node.loop[0], NOWHERE), []).append(node)
     return by_set
+
+
+def _without_number(manifest: Manifest) -> Manifest:
+    """Returns an object without its replicas; it keeps its UID, which is in references of others to it."""
+    return {**manifest, "spec": {key: value for key, value in section(manifest, "spec").items() if key != "replicas"}}
 
 
 def _place(manifest: Manifest) -> tuple[Any, ...]:
