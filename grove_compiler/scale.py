@@ -30,7 +30,7 @@ class Scaling:
 def judge_scaling(scaling: Scaling, owner: Manifest, program: Program, config: Configuration | None = None) -> list[Diagnostic]:
     """Returns the findings of the rules when `scaling` is treated as an update of that number in `owner`, the object's set.
 
-    Only rules that compare with the old set run, and only their findings about this one field count: bounds such as `minAvailable` are left
+    Only rules that compare with the old set run, and only their errors about this one field count: bounds such as `minAvailable` are left
     to autoscalers. So the number that the set declares is always valid, even if the object has another one by now. Findings are about
     `spec.replicas` of the scaled object. An object that is not part of the set has no findings.
     """
@@ -41,7 +41,7 @@ def judge_scaling(scaling: Scaling, owner: Manifest, program: Program, config: C
         return []
     scope["set"] = ExpandedSet(replace(before, path, scaling.replicas), decisions=decisions, config=scope["config"])
     scope["old"] = PodCliqueSet(before, decisions=decisions)
-    raw = program.validate(scope, "update")
+    raw = program.validate(scope, "update", errors_only=True)
     findings = [finding for finding in raw if finding.code in program.about_updates and finding.path == render(path)]
     return [_of_child(finding, scaling, scope["old"]) for finding in findings]
 

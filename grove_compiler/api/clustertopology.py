@@ -17,6 +17,13 @@ StandardDomain = Literal["region", "zone", "datacenter", "block", "rack", "host"
 """From the longest network distance to the shortest."""
 
 
+LEVEL_COLUMNS = (
+    Column("Broadest", ".spec.levels[0].domain", "string"),
+    Column("Narrowest", ".spec.levels[-1:].domain", "string"),
+)
+"""What kubectl shows of levels: of a path with several results, as upstream's `.spec.levels[*].domain`, it prints the first alone."""
+
+
 class TopologyLevel(Kube):
     """One level: a name for workloads and the label that providers put on nodes."""
 
@@ -48,7 +55,7 @@ class ClusterTopology(KubernetesObject):
     crd = Crd(
         plural="clustertopologies",
         short_names=(),  # ClusterTopologyBinding has `ct`, and two kinds of a group cannot share a short name
-        columns=(Column("Domains", ".spec.levels[*].domain", "string"), AGE),
+        columns=(*LEVEL_COLUMNS, AGE),
         scope="Cluster",
         status=False,
     )

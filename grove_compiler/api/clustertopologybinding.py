@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grove_compiler.api.clustertopology import NodeLabelKey
-from grove_compiler.api.kube import AGE, Column, Crd, Kube
+from grove_compiler.api.clustertopology import LEVEL_COLUMNS, NodeLabelKey
+from grove_compiler.api.kube import AGE, Crd, Kube
 from grove_compiler.api.metadata import Conditions, KubernetesObject
 from grove_compiler.api.topology_constraint import Domain
 
@@ -67,7 +67,7 @@ class ClusterTopologyBinding(KubernetesObject):
     crd = Crd(
         plural="clustertopologybindings",
         short_names=("ct",),
-        columns=(Column("Domains", ".spec.levels[*].domain", "string"), AGE),
+        columns=(*LEVEL_COLUMNS, AGE),
         scope="Cluster",
     )
 

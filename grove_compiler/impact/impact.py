@@ -10,10 +10,11 @@ from grove_compiler.compile import CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
+from grove_compiler.gangs.clique import CLIQUE_KIND
 from grove_compiler.graph.diagnostic import Diagnostic, errors_of, has_errors
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.impact.edit import Edit, GivenObjects, applied, as_declared, edits, read_given
-from grove_compiler.impact.fate import ROLLING_RECREATE, Fate, Operator, Rollout, by_id, fates, is_recreated, rollout
+from grove_compiler.impact.fate import GROUP_KIND, ROLLING_RECREATE, Fate, Operator, Rollout, by_id, fates, is_recreated, rollout
 from grove_compiler.impact.pods import Pods, pods_of
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
@@ -24,7 +25,7 @@ SetPlace = tuple[str, str]
 
 NOWHERE: SetPlace = ("", "")
 NO_SET = "input/no-set"
-KEEP_THEIR_NUMBER = ("PodClique", "PodCliqueScalingGroup")
+KEEP_THEIR_NUMBER = (CLIQUE_KIND, GROUP_KIND)
 MAX_CAUSES = 16
 """The most edits that are compiled one by one; more are only listed."""
 
@@ -59,7 +60,7 @@ class EditImpact:
 
 @record
 class Impact:
-    """Holds everything that an edit does. With errors in `findings` the impact is unknown; `forbidden` are findings of rules on updates."""
+    """Holds everything that an edit does. With errors in `findings` the impact is unknown; `forbidden` are errors of rules on updates."""
 
     sets: list[SetImpact] = field(default_factory=list)
     causes: list[EditImpact] = field(default_factory=list)
@@ -95,14 +96,15 @@ def impact(
     desired = comparison.compile(new.documents)
     result = Impact(findings=errors_of(comparison.before.diagnostics))
     for diagnostic in desired.diagnostics:
-        (result.forbidden if diagnostic.code in program.about_updates else result.findings).append(diagnostic)
+        is_forbidden = diagnostic.code in program.about_updates and diagnostic.severity == "error"
+        (result.forbidden if is_forbidden else result.findings).append(diagnostic)
     if not result.is_known:
         return result
     after, roll = comparison.after(new.documents, comparison.new_given)
     result.findings += errors_of(after.diagnostics)
     if not result.is_known:
         return result
-    result.sets = comparison.sets(desired, after, roll)
+    result.sets = comparison.sets(comparison.declared(new.documents, desired, roll), after, roll)
     if not with_causes or old_program is not None:
         return result
     all_edits = edits(comparison.given, comparison.new_given)
@@ -142,7 +144,16 @@ class _Comparison:
         # Removing the only set leaves nothing to compile, which is an error elsewhere but not here.
         if any(one.code != NO_SET for one in errors_of([*desired.diagnostics, *after.diagnostics])):
             return EditImpact(edit, None, "not valid without the other edits")
-        return EditImpact(edit, self.sets(desired, after, roll))
+        return EditImpact(edit, self.sets(self.declared(documents, desired, roll), after, roll))
+
+    def declared(self, documents: list[Document], desired: CompileResult, rolls: Mapping[SetPlace, Rollout]) -> CompileResult:
+        """Compiles a new input as if what exists had no number where it declares another one; returns `desired` if nothing is like that.
+
+        What exists keeps its number, and so would not differ from what is declared. That of others somebody has scaled, not this edit.
+        """
+        resized = {_place(node.object) for place, nodes in _by_set(self.before).items() for node in nodes if rolls[place].resizes(node)}
+        live = [_without_number(manifest) if _place(manifest) in resized else manifest for manifest in self.old.snapshot]
+        return desired if live == list(self.old.snapshot) else self.compile(documents, live)
 
     def after(self, documents: list[Document], given: GivenObjects) -> tuple[CompileResult, Mapping[SetPlace, Rollout]]:
         """Compiles a new input given the PodCliques and scaling groups that stay; returns the result and the rollouts.
@@ -188,6 +199,11 @@ def _by_set(result: CompileResult) -> dict[SetPlace, list[Node]]:
     for node in result.graph.nodes:
         by_set.setdefault(numbers.get(node.loop[0], NOWHERE), []).append(node)
     return by_set
+
+
+def _without_number(manifest: Manifest) -> Manifest:
+    """Returns an object without its replicas; it keeps its UID, which is in references of others to it."""
+    return {**manifest, "spec": {key: value for key, value in section(manifest, "spec").items() if key != "replicas"}}
 
 
 def _place(manifest: Manifest) -> tuple[Any, ...]:

@@ -30,6 +30,7 @@ NAMES = {
     "ClusterTopology": ("grove.io", "clustertopologies", None, "Cluster"),
     "PodGang": ("scheduler.grove.io", "podgangs", ["pg"], "Namespaced"),
 }
+LEVELS = [("Broadest", "string", ".spec.levels[0].domain", 0), ("Narrowest", "string", ".spec.levels[-1:].domain", 0)]
 COLUMNS = {
     "PodCliqueSet": [
         ("Replicas", "integer", ".spec.replicas", 0),
@@ -64,8 +65,8 @@ COLUMNS = {
         ("PCLQs-Total", "integer", ".status.updateProgress.totalPodCliquesCount", 1),
         ("MinBreached", "string", BREACHED, 1),
     ],
-    "ClusterTopologyBinding": [("Domains", "string", ".spec.levels[*].domain", 0)],
-    "ClusterTopology": [("Domains", "string", ".spec.levels[*].domain", 0)],
+    "ClusterTopologyBinding": LEVELS,
+    "ClusterTopology": LEVELS,
     "PodGang": [("Phase", "string", ".status.phase", 0)],
 }
 SELECTORS = {

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.impact.account import account
+from grove_compiler.impact.fate import OWN_SIZE
 from grove_compiler.impact.impact import MAX_CAUSES, Impact, impact
 from grove_compiler.impact.pods import ReplicaRestart
 from tests.features.compiling import documents_of, program_with, shipped_program
@@ -109,12 +110,37 @@ def live(*changes: tuple[str, str, int]) -> list[dict[str, Any]]:
     for kind, name, replicas in changes:
         (one,) = [each for each in objects if each["kind"] == kind and each["metadata"]["name"] == name]
         one["spec"]["replicas"] = replicas
+    for one in objects:
+        one["metadata"]["uid"] = one["metadata"]["name"]
     return objects
 
 
 def test_live_numbers_of_a_snapshot_count() -> None:
     found = effect(base(), base(IMAGE), live(("PodClique", "demo-0-router", 6)))
     assert amounts(found, "pods") == {"restarted": 9}
+
+
+PODS = {"path": "spec.template.cliques[0].spec.replicas", "value": 5}
+UNITS = {"path": "spec.template.podCliqueScalingGroups[0].replicas", "value": 4}
+
+
+@pytest.mark.parametrize("edit", [PODS, UNITS], ids=lambda edit: edit["path"])
+def test_a_number_of_replicas_that_is_not_taken_over_is_told_in_a_cluster_as_for_files(edit: dict[str, Any]) -> None:
+    alone = counts(effect(base(), base(edit)))
+    assert counts(effect(base(), base(edit), live(("PodCliqueScalingGroup", "demo-0-pd", 3)))) == alone
+    assert alone.keys() == {"left"}
+
+
+def test_what_somebody_has_scaled_is_not_told_with_an_edit_of_something_else() -> None:
+    scaled = live(("PodClique", "demo-0-router", 6), ("PodCliqueScalingGroup", "demo-1-pd", 5))
+    assert "left" not in counts(effect(base(), base(IMAGE), scaled))
+    assert counts(effect(base(), base(UNITS), scaled)) == {"left": {"PodCliqueScalingGroup": 2}}
+
+
+def test_a_number_of_pods_in_a_scaling_group_is_told_with_when_it_counts() -> None:
+    edit = {"path": "spec.template.cliques[2].spec.replicas", "value": 5}
+    (found,) = effect(base(), base(edit), live()).sets
+    assert {(fate.kind, fate.what, fate.reason) for fate in found.fates} == {("PodClique", "left", OWN_SIZE)}
 
 
 def test_a_scaled_group_is_restarted_with_all_its_replicas() -> None:

@@ -98,7 +98,9 @@ def test_what_exists_counts_and_not_what_is_declared(judge: Reviewer, serving: M
 
 
 def test_an_edit_that_changes_no_existing_object_says_why(judge: Reviewer, serving: Manifest) -> None:
-    (warning,) = warnings_of(judge, serving, more_group_replicas)
+    metadata = {"name": "chat-0-model", "namespace": "team", "labels": {"app.kubernetes.io/part-of": "chat"}}
+    there = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueScalingGroup", "metadata": metadata, "spec": {"replicas": 2}}
+    (warning,) = warnings_of(judge, serving, more_group_replicas, there)
     assert warning.startswith("unchanged: spec.replicas of PodCliqueScalingGroup chat-0-model: existing objects keep their number")
 
 

@@ -123,15 +123,15 @@ def test_a_gitops_tool_sees_no_drift_and_changes_nothing_by_applying_again(contr
 
 
 @pytest.mark.usefixtures("admission")
-def test_a_clique_without_min_available_in_git_grows_by_a_server_side_apply_only(control_plane: ControlPlane, there: Manifest) -> None:
+def test_a_clique_without_min_available_in_git_keeps_it_and_grows(control_plane: ControlPlane, there: Manifest) -> None:
     clique = there["spec"]["template"]["cliques"][0]["spec"]
     del clique["minAvailable"]
     assert apply(control_plane, there)[0] == 0
     clique["replicas"] = 4
-    code, told = apply(control_plane, there)
-    assert (code, "to change only replicas, set minAvailable: 2" in told) == (1, True)
+    assert apply(control_plane, there)[0] == 0
+    clique["replicas"] = 5
     stored = apply_as(control_plane, "kustomize-controller", there)["spec"]["template"]["cliques"][0]["spec"]
-    assert (stored["replicas"], stored["minAvailable"]) == (4, 2)
+    assert (stored["replicas"], stored["minAvailable"]) == (5, 2)
 
 
 @pytest.mark.usefixtures("admission")

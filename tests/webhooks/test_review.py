@@ -99,6 +99,14 @@ def test_an_update_is_judged_by_what_it_changes(judge: Reviewer, workload: Manif
     assert not response(judge.validate(asked("UPDATE", workload, old)))["allowed"]
 
 
+def test_fewer_pods_than_a_gang_needs_are_refused_with_what_helps(judge: Reviewer, workload: Manifest) -> None:
+    """To set `minAvailable` as it was does not: it must not be greater than `replicas`."""
+    edited = copy.deepcopy(workload)
+    edited["spec"]["template"]["cliques"][0]["spec"] |= {"replicas": 1, "minAvailable": 1}
+    message = judge.validate(asked("UPDATE", edited, workload))["response"]["status"]["message"]
+    assert ("create a new PodCliqueSet for fewer" in message, "set minAvailable: 2" in message) == (True, False)
+
+
 @pytest.mark.parametrize(("replicas", "minimum"), [(1, 1), (2, 2), (3, 2)])
 def test_an_update_that_names_no_minimum_keeps_what_it_had(judge: Reviewer, workload: Manifest, replicas: int, minimum: int) -> None:
     """`kubectl apply` sends the cliques as the file has them: more pods would be another minimum, which cannot change."""

@@ -28,11 +28,17 @@ def test_an_update_that_is_not_allowed_is_an_error(grove: Grove) -> None:
     assert "roleName" in ended.err
 
 
-def test_an_edit_of_replicas_alone_is_told_how_min_available_stays(grove: Grove) -> None:
+def test_an_edit_of_replicas_alone_keeps_min_available_and_one_of_both_is_told_how(grove: Grove) -> None:
     more = "          replicas: 3\n          podSpec"
-    old, new = grove.file("old.yaml", SET), grove.file("new.yaml", SET.replace("          replicas: 1\n          podSpec", more))
-    ended = grove("lint", new, "--old", old)
-    assert (ended.code, "to change only replicas, set minAvailable: 1" in ended.err) == (1, True)
+    edited = SET.replace("          replicas: 1\n          podSpec", more)
+    old, new, both = (
+        grove.file("old.yaml", SET),
+        grove.file("new.yaml", edited),
+        grove.file("both.yaml", edited.replace(more, f"          minAvailable: 3\n{more}")),
+    )
+    assert grove("lint", new, "--old", old).code == 0
+    ended = grove("lint", both, "--old", old)
+    assert (ended.code, "to change only replicas, omit it or set minAvailable: 1" in ended.err) == (1, True)
 
 
 def test_a_status_that_an_operator_of_another_release_has_written_is_no_error(grove: Grove) -> None:
