@@ -23,6 +23,7 @@ from tests.simulation.schedules import (
     Die,
     Drain,
     Edit,
+    Forge,
     GoDown,
     Late,
     Lose,
@@ -31,6 +32,7 @@ from tests.simulation.schedules import (
     Night,
     Pass,
     Pause,
+    Proceed,
     Quota,
     Resize,
     Scale,
@@ -199,6 +201,10 @@ FOUND: dict[str, list[Action]] = {
     ],
     "a clique of a group is resized twice, with other images, before another one of it is edited": [
         *(Resize(PRE, 3, ""), Edit("third", (PRE,)), Pass(12), Resize(PRE, 4, "second"), Pass(20), Edit("second", (DEC,)))
+    ],
+    "an update has begun to replace a replica of a group, and another clique of the edit is refused": [
+        *(Forge("topology"), Resize(DEC, 3, ""), Proceed(5), Proceed(4), Pass(24), Proceed(6), Edit("broken", (PRE,))),
+        *(Proceed(6), Proceed(6), Pass(15), Edit(REFUSED, (FRONT,)), Proceed(6)),
     ],
 }
 """Schedules that have gone wrong, of the program or of what looks at it."""

@@ -78,10 +78,14 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
 
 @record
 class Replacement:
-    """What of a scaling-group replica is deleted now: PodCliques, which are to have another size, and pods."""
+    """What of a scaling-group replica is deleted now: PodCliques, which are to have another size, pods, and the `rest` of its pods.
+
+    Others of its pods were replaced before the rest, and know of another size: together these serve nobody.
+    """
 
     cliques: list[Clique]
     pods: list[LivePod]
+    rest: list[LivePod] = field(default_factory=list)
 
 
 @memoized
@@ -96,7 +100,8 @@ def replacement(member: ScalingGroupReplica) -> Replacement:
     if first.cliques or first.pods:
         return first
     known_by_pods = [clique.name for clique in resized if not _is_behind_itself(clique)]
-    return Replacement(resized, [pod for pod in due.outdated if pod.clique.name not in known_by_pods])
+    last = [pod for pod in due.outdated if pod.clique.name not in known_by_pods]
+    return Replacement(resized, [], last) if len(_told_sizes(member)) > 1 else Replacement(resized, last)
 
 
 class DuePods(NamedTuple):
