@@ -90,6 +90,7 @@ def right_value(form: Form) -> st.SearchStrategy[Any]:
         "boolean": st.booleans(),
         "value": VALUES,
         "list": st.lists(SCALARS),
+        "pointers": st.sampled_from(["/spec/a", "/"]) | st.lists(st.just("/spec/a"), min_size=1, max_size=2),
     }
     also = {"line": st.just("A."), "expressions": RIGHT["expression"] | st.lists(RIGHT["expression"], min_size=1, max_size=2)}
     return {**RIGHT, **others, **also}[form]

@@ -90,7 +90,7 @@ def test_a_test_that_swallows_its_failure_is_ended_with_its_worker(tmp_path: Pat
 
 @processes
 def test_a_run_that_takes_too_long_ends_and_names_what_is_running(tmp_path: Path, processes: tuple[str, ...]) -> None:
-    tests = "import time, pytest\n@pytest.mark.parametrize('n', range(100))\ndef test_slow(n):\n    time.sleep(1.1)\n"
+    tests = "import time, pytest\n@pytest.mark.parametrize('n', range(100))\ndef test_slow(n):\n    time.sleep(n * 10)\n"
     code, said = run(tmp_path, tests, "--timeout", "50", "--run-limit", "8", *processes)
     assert "the run has taken 8 s, its limit; what is running:\n  test_it.py::test_slow[" in said
     assert "the test ran until the end of the run" in said

@@ -6,7 +6,6 @@ other revision. The pods are not in it: the revision has them.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
@@ -19,6 +18,8 @@ MAX_SIZE = 128 * 1024
 
 def last_valid_spec(spec: Manifest) -> str:
     """Returns the record of a spec; empty for one that is too large."""
+    import json  # only where a set is live: a compilation of files starts without it
+
     template = spec.get("template") or {}
     cliques = [_without_pods(clique) for clique in template.get("cliques") or ()]
     text = json.dumps({**spec, "template": {**template, "cliques": cliques}}, separators=(",", ":"), sort_keys=True)
@@ -43,6 +44,8 @@ def as_it_was(manifest: Manifest, revision: Revision) -> Manifest | None:
 
 def _recorded_spec(revision: Revision) -> Manifest | None:
     """Returns the recorded spec, if it is of the cliques that its revision has."""
+    import json
+
     try:
         spec = json.loads(revision.last_valid_spec or "null")
     except (ValueError, RecursionError):
