@@ -44,7 +44,7 @@ class Revision:
     number = declared(int, "revision", "Of two revisions the one with the higher number is newer.")
     data = declared(Manifest, "data")
     generation_hash = declared(str, "data.generationHash")
-    priority_class = declared(str, "data.priorityClassName")
+    _priority_class = declared(str, "data.priorityClassName")
     _cliques = declared(list[Manifest], "data.cliques")
     _annotations = declared(dict[str, str], "metadata.annotations")
 
@@ -88,7 +88,7 @@ class Revision:
         recorded = self.template(clique.name)
         if recorded is None:
             return False
-        then = clique.with_pods_of(recorded).hashed_template(self.priority_class)
+        then = clique.with_pods_of(recorded).hashed_template(self._priority_class)
         now = clique.hashed_template(priority_class)
         if then == now:
             return True
