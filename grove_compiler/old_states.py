@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grove_compiler.decoder import Decoded, Decoder, InputRules
@@ -17,17 +17,17 @@ Key = tuple[str, str, str]
 
 
 class OldStates:
-    """Looks up the old state of an input, which is not validated itself.
+    """Looks up the old state of an input, which is not validated itself: among what was given, `old`, else in the snapshot.
 
     A set without a template, or an object that is being deleted, does not count.
     """
 
-    def __init__(self, program: InputRules, scope: Mapping[str, Any], old: list[Document], snapshot: Snapshot) -> None:
+    def __init__(self, program: InputRules, scope: Mapping[str, Any], old: Sequence[Decoded], snapshot: Snapshot) -> None:
         self._program = program
         self._scope = scope
         self._decisions = DecisionRules(program.decisions)
         self._snapshot = snapshot
-        self._given = {entry.key: entry.manifest for entry in self._decoded(old)}
+        self._given = {entry.key: entry.manifest for entry in old if entry.is_defaulted}
 
     def set(self, entry: Decoded, namespace: str) -> PodCliqueSet | None:
         """Returns the old set, given or in the snapshot; None if there is none. `namespace` is that of manifests without one.
@@ -52,7 +52,5 @@ class OldStates:
         live = self._snapshot.live(ObjectRef(API_VERSION, kind, namespace, name)) if self._snapshot else None
         if live is None or not live.get("spec"):
             return None
-        return next((entry.manifest for entry in self._decoded([Document(live)])), None)
-
-    def _decoded(self, documents: list[Document]) -> list[Decoded]:
-        return [entry for entry in Decoder(self._program, self._scope).take(documents) if entry.is_defaulted]
+        decoded = Decoder(self._program, self._scope).take([Document(live)])
+        return next((entry.manifest for entry in decoded if entry.is_defaulted), None)

@@ -44,7 +44,7 @@ def read_subjects(inputs: Inputs, program: InputRules) -> Reading:
 
 def _read(inputs: Inputs, program: InputRules) -> Reading:
     expanded = _expand(inputs, program)
-    subjects = list(_subjects(expanded, OldStates(program, expanded.scope, inputs.old, expanded.snapshot)))
+    subjects = list(_subjects(expanded, OldStates(program, expanded.scope, expanded.old, expanded.snapshot)))
     _validate(subjects, expanded, program)
     decoder = expanded.decoder
     if inputs.is_complete and not has_errors(decoder.findings) and not _has_subject(decoder, inputs):
@@ -56,7 +56,7 @@ def _read(inputs: Inputs, program: InputRules) -> Reading:
 class _ExpandedInputs:
     """Holds the sets of an input and all topologies, also those that only the cluster has (`existing`), with what each is decoded from.
 
-    `scope` are the roots that all rules share; `peers` the topologies that count.
+    `scope` are the roots that all rules share; `peers` the topologies that count; `old` the given states before an update.
     """
 
     decoder: Decoder
@@ -67,11 +67,13 @@ class _ExpandedInputs:
     topologies: Known
     peers: list[ExpandedTopology]
     sets: list[tuple[ExpandedSet, Decoded]]
+    old: list[Decoded]
 
 
 def _expand(inputs: Inputs, program: InputRules) -> _ExpandedInputs:
     scope: dict[str, Any] = {"settings": (settings := inputs.settings)}
-    decoder = Decoder(program, scope, _former(inputs, program, scope))
+    old = Decoder(program, scope).take(inputs.old) if inputs.old else []
+    decoder = Decoder(program, scope, _by_key(old, settings.namespace))
     decoder.take([*inputs.documents, *([inputs.config] if inputs.config else [])])
     scope["config"] = config = _configuration(decoder)
     snapshot = Snapshot(_referred_objects(decoder), inputs.view or ObjectList(inputs.snapshot))
@@ -84,16 +86,15 @@ def _expand(inputs: Inputs, program: InputRules) -> _ExpandedInputs:
     ]
     for topology, _ in topologies:
         topology.find_sets = lambda: [*(one for one, _ in sets), *live_sets(snapshot)]
-    return _ExpandedInputs(decoder, scope, settings, snapshot, existing, topologies, peers, sets)
+    return _ExpandedInputs(decoder, scope, settings, snapshot, existing, topologies, peers, sets, old)
 
 
-def _former(inputs: Inputs, program: InputRules, scope: dict[str, Any]) -> dict[tuple[str, str, str], Manifest]:
-    """Returns the given states before an update by kind, namespace and name. One without a namespace is in that of the settings, too."""
+def _by_key(old: Sequence[Decoded], namespace: str) -> dict[tuple[str, str, str], Manifest]:
+    """Returns states before an update by kind, namespace and name. One without a namespace is in the given one, too."""
     former: dict[tuple[str, str, str], Manifest] = {}
-    for entry in Decoder(program, scope).take(inputs.old) if inputs.old else ():
-        kind, namespace, name = entry.key
-        namespaces = ("", inputs.settings.namespace) if namespace in ("", inputs.settings.namespace) else (namespace,)
-        former |= {(kind, one, name): entry.manifest for one in namespaces}
+    for entry in old:
+        kind, named, name = entry.key
+        former |= {(kind, place, name): entry.manifest for place in (("", namespace) if named in ("", namespace) else (named,))}
     return former
 
 
