@@ -10,6 +10,20 @@ QUOTA = "limits"
 """The name of the quota in namespaces of the kind `restricted`."""
 AMPLE = {"limits.cpu": "1M", "limits.memory": "1Pi"}
 """More than tests use: what matters is that each container has to have limits."""
+HARMLESS = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+"""A container's security context that each Pod Security Standard admits."""
+WITHOUT_LIMITS = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "without-limits"},
+    "spec": {"containers": [{"name": "box", "image": "none", "securityContext": HARMLESS}]},
+}
+"""A pod that nothing but a quota on limits refuses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from applier.testing import assets, audit, servers
 from applier.testing.connections import Connections
 from applier.testing.counts import Requests
 from applier.testing.errors import ControlPlaneError, RequestRefused
-from applier.testing.kinds import KINDS, PLAIN, ClusterKind
+from applier.testing.kinds import KINDS, PLAIN, WITHOUT_LIMITS, ClusterKind
 from applier.testing.objects import Objects
 from applier.testing.users import User
 
@@ -202,6 +202,22 @@ class RunningPlane:
         self.request("POST", quotas, quota, agent=audit.AGENT)
         path, patch = f"{quotas}/{quota['metadata']['name']}/status", {"status": quota["status"]}
         self.request("PATCH", path, patch, content_type="application/merge-patch+json", agent=audit.AGENT)
+        self.await_refused(f"/api/v1/namespaces/{namespace}/pods", WITHOUT_LIMITS, "must specify limits")
+
+    def await_refused(self, path: str, manifest: Mapping[str, Any], because: str) -> None:
+        """Returns once admission refuses to create an object with these words; creates nothing.
+
+        Admission watches quotas and definitions, and hears of them a moment after they are written.
+        """
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                self.request("POST", f"{path}?dryRun=All", manifest, agent=audit.AGENT)
+            except RequestRefused as refused:
+                if because in str(refused):
+                    return
+            time.sleep(0.01)
+        raise ControlPlaneError(f"{path} still takes {manifest['kind']} {manifest['metadata']['name']}, which is to be refused: {because}")
 
     def delete_namespace(self, name: str) -> None:
         """Deletes a namespace without waiting. One that does not exist is no error."""

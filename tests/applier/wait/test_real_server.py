@@ -63,7 +63,9 @@ async def test_a_deployment_is_waited_for_until_its_pods_run(
 async def test_a_quota_that_keeps_pods_away_is_named(cluster: ApiCluster, control_plane: ControlPlane, namespace: str) -> None:
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}}
     control_plane.request("POST", f"/api/v1/namespaces/{namespace}/resourcequotas", quota)
-    control_plane.kubectl("wait", "--for=jsonpath={.status.hard.pods}=0", "resourcequota/none", "-n", namespace)
+    spec = {"containers": [permitted({"name": "main", "image": "example.org/web:1"})]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one"}, "spec": spec}
+    control_plane.await_refused(f"/api/v1/namespaces/{namespace}/pods", pod, "exceeded quota")
     create(control_plane, namespace, deployment(namespace, 1))
     reached = asyncio.Event()
     said: list[str] = []
