@@ -11,11 +11,12 @@ from typing import Any
 
 from applier.errors import ApplierError
 from applier.readiness import Readiness, ReadinessRule, State, readiness
+from applier.readiness.state import ready
 from applier.ref import Manifest
 from grove_cli.queries.facts import facts, metrics_failure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.kube.conditions import condition_of, is_true, status_of
-from grove_compiler.labels import GANG_LABEL
+from grove_compiler.labels import GANG_LABEL, GROUP_LABEL
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.readiness import READY_KINDS, ReadinessDecisions
 from grove_compiler.model.inputs.snapshot import is_finished
@@ -57,20 +58,29 @@ def readiness_check(program: Program) -> ReadinessCheck:
     return partial(readiness, rules=readiness_rules(program))
 
 
-GANG, AUTOSCALER = "PodGang", "HorizontalPodAutoscaler"
+GANG, GROUP, AUTOSCALER = "PodGang", "PodCliqueScalingGroup", "HorizontalPodAutoscaler"
 
 
 class LiveStates:
-    """Holds objects that are shown together. A gang is ready once all its pods are, and an autoscaler once it has its metrics."""
+    """Holds objects that are shown together.
+
+    A gang is ready once all its pods are, an autoscaler once it has its metrics, and a scaling group also once all its cliques have
+    succeeded: upstream gives it no condition for that.
+    """
 
     def __init__(self, check: ReadinessCheck, objects: Iterable[Manifest]) -> None:
         self._check = check
-        pods = (manifest for manifest in objects if manifest.get("kind") == "Pod" and not is_terminating(manifest))
-        self._pods = by_label(pods, GANG_LABEL)
+        by_kind = {"Pod": list[Manifest](), "PodClique": list[Manifest]()}
+        for manifest in objects:
+            if not is_terminating(manifest):
+                by_kind.get(str(manifest.get("kind")), []).append(manifest)
+        self._pods, self._cliques = by_label(by_kind["Pod"], GANG_LABEL), by_label(by_kind["PodClique"], GROUP_LABEL)
 
     def readiness(self, manifest: Manifest) -> Readiness:
         """Returns how ready an object is."""
         readiness = self._check(manifest)
+        if manifest.get("kind") == GROUP and self._has_succeeded(manifest):
+            return ready()
         if readiness.state is not State.READY:
             return readiness
         if manifest.get("kind") == GANG and (lacking := [pod for pod in self._of(manifest) if not _is_done(pod)]):
@@ -90,6 +100,10 @@ class LiveStates:
 
     def _of(self, gang: Manifest) -> list[Manifest]:
         return self._pods[namespaced_name(gang)]
+
+    def _has_succeeded(self, group: Manifest) -> bool:
+        cliques = self._cliques[namespaced_name(group)]
+        return bool(cliques) and all(is_true(clique, "Succeeded") for clique in cliques)
 
 
 def _is_done(pod: Manifest) -> bool:

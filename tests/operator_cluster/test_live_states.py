@@ -67,3 +67,26 @@ def test_an_autoscaler_that_works_or_rests_is_ready(status: str, reason: str) ->
     shown, fine = states(), autoscaler(status, reason)
     assert shown.readiness(fine).state is State.READY
     assert shown.facts(fine) == ["2 now, 0 wanted, at most 9"]
+
+
+def clique(condition: str, group: str = "demo-0-workers", **metadata: Any) -> Manifest:
+    labels = {"grove.io/podcliquescalinggroup": group}
+    conditions = [{"type": condition, "status": "True"}]
+    return {"kind": "PodClique", "metadata": {"namespace": "ml", "labels": labels, **metadata}, "status": {"conditions": conditions}}
+
+
+@pytest.mark.parametrize(
+    ("cliques", "state"),
+    [
+        ([clique("Succeeded"), clique("Succeeded")], State.READY),
+        ([clique("Succeeded"), clique("Succeeded", "other"), clique("Failed", deletionTimestamp="now")], State.READY),
+        ([clique("Succeeded"), clique("PodCliqueScheduled")], State.IN_PROGRESS),
+        ([clique("Succeeded", "other")], State.IN_PROGRESS),
+        ([], State.IN_PROGRESS),
+    ],
+    ids=["all", "and others and those that go", "one runs", "only another's", "alone"],
+)
+def test_a_scaling_group_whose_cliques_have_succeeded_is_ready(cliques: list[Manifest], state: State) -> None:
+    group = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueScalingGroup", "spec": {"replicas": 2}}
+    group |= {"metadata": {"name": "demo-0-workers", "namespace": "ml"}, "status": {"availableReplicas": 0}}
+    assert states(*cliques).readiness(group).state is state
