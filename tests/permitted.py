@@ -5,14 +5,9 @@ from __future__ import annotations
 import pytest
 
 from applier.ref import Manifest
+from applier.testing.kinds import HARMLESS as SAFE
 
 ANY_POD = pytest.mark.plain_cluster("pods of any shape have to be taken")
-SAFE: Manifest = {
-    "allowPrivilegeEscalation": False,
-    "capabilities": {"drop": ["ALL"]},
-    "runAsNonRoot": True,
-    "seccompProfile": {"type": "RuntimeDefault"},
-}
 
 
 def resources(cpu: str = "10m", **devices: str) -> Manifest:

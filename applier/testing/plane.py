@@ -202,22 +202,23 @@ class RunningPlane:
         self.request("POST", quotas, quota, agent=audit.AGENT)
         path, patch = f"{quotas}/{quota['metadata']['name']}/status", {"status": quota["status"]}
         self.request("PATCH", path, patch, content_type="application/merge-patch+json", agent=audit.AGENT)
-        self.await_refused(f"/api/v1/namespaces/{namespace}/pods", WITHOUT_LIMITS, "must specify limits")
+        self.await_answer(f"/api/v1/namespaces/{namespace}/pods", WITHOUT_LIMITS, "must specify limits")
 
-    def await_refused(self, path: str, manifest: Mapping[str, Any], because: str) -> None:
-        """Returns once admission refuses to create an object with these words; creates nothing.
+    def await_answer(self, path: str, manifest: Mapping[str, Any], says: str) -> None:
+        """Returns once these words are in what creating an object would make, or in why it is refused. Creates nothing.
 
-        Admission watches quotas and definitions, and hears of them a moment after they are written.
+        Admission watches quotas, limits, webhooks and policies, and heeds them a moment after they are written, without a word.
         """
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             try:
-                self.request("POST", f"{path}?dryRun=All", manifest, agent=audit.AGENT)
+                answer = json.dumps(self.request("POST", f"{path}?dryRun=All", manifest, agent=audit.AGENT))
             except RequestRefused as refused:
-                if because in str(refused):
-                    return
+                answer = str(refused)
+            if says in answer:
+                return
             time.sleep(0.01)
-        raise ControlPlaneError(f"{path} still takes {manifest['kind']} {manifest['metadata']['name']}, which is to be refused: {because}")
+        raise ControlPlaneError(f"{path} does not say {says!r} of a new object, but: {answer}")
 
     def delete_namespace(self, name: str) -> None:
         """Deletes a namespace without waiting. One that does not exist is no error."""

@@ -28,12 +28,22 @@ def webhooks_plane(crds: None, control_plane: ControlPlane, tmp_path_factory: py
         yield served
 
 
+def probe(**clique: int) -> Manifest:
+    """A set by whose dry run is seen who is asked."""
+    spec = {"roleName": "a", "replicas": 1, "podSpec": {"containers": [{"name": "box", "image": "none"}]}, **clique}
+    spec = {"replicas": 1, "template": {"cliques": [{"name": "a", "spec": spec}]}}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "probe"}, "spec": spec}
+
+
 @contextmanager
 def asked(plane: ControlPlane, served: Served, namespace: str) -> Iterator[None]:
     """Has the webhooks asked for what is in a namespace until the block ends."""
     try:
         configurations = [configuration(kind, served.url, served.bundle, namespace) for kind in ("Mutating", "Validating")]
         plane.kubectl("apply", "-f", "-", input="\n".join(map(json.dumps, configurations)))
+        sets = f"/apis/grove.io/v1alpha1/namespaces/{namespace}/podcliquesets"
+        plane.await_answer(sets, probe(), "4h0m0s")
+        plane.await_answer(sets, probe(minAvailable=3), "must not be greater than replicas")
         yield
     finally:
         names = [f"{kind}webhookconfiguration/grove-{namespace}" for kind in ("mutating", "validating")]

@@ -65,7 +65,7 @@ async def test_a_quota_that_keeps_pods_away_is_named(cluster: ApiCluster, contro
     control_plane.request("POST", f"/api/v1/namespaces/{namespace}/resourcequotas", quota)
     spec = {"containers": [permitted({"name": "main", "image": "example.org/web:1"})]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one"}, "spec": spec}
-    control_plane.await_refused(f"/api/v1/namespaces/{namespace}/pods", pod, "exceeded quota")
+    control_plane.await_answer(f"/api/v1/namespaces/{namespace}/pods", pod, "exceeded quota")
     create(control_plane, namespace, deployment(namespace, 1))
     reached = asyncio.Event()
     said: list[str] = []

@@ -52,6 +52,7 @@ async def test_an_update_that_a_limit_range_refuses_costs_one_pod_and_taking_it_
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before = await uids(world)
     await limit(world, max={"cpu": "1"})
+    await world.until_a_pod(says=REFUSAL, resources=resources("2"))
     await world.apply(edited(image=NEW, resources=resources("2")))
     await world.until(lambda: says(world, REFUSAL), ["chat", "chat-0-front"])
     await world.at_rest()
@@ -68,6 +69,7 @@ async def test_an_update_for_whose_pods_a_quota_leaves_nothing_costs_one_pod_and
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before = await uids(world)
     await allow(world, 4)
+    await world.until_a_pod(says="exceeded quota")
     await world.apply(edited(image=NEW))
     await world.until(lambda: says(world, "quota all is exceeded"), ["chat", "chat-0-front"])
     await world.at_rest()
@@ -117,7 +119,6 @@ async def test_an_update_goes_on_behind_a_webhook_that_is_slow_and_waits_while_i
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before = await uids(world)
     async with webhook(world, tmp_path) as hook:
-        hook.takes = 3 * TIMEOUT
         await world.apply(edited(image=NEW))
         await world.until(lambda: says(world, "pods.example.com"), ["chat", "chat-0-front"])
         assert len(before & await uids(world)) == len(before) - 1

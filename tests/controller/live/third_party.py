@@ -21,14 +21,13 @@ TIMEOUT = 1
 
 
 class Webhook:
-    """Lets every pod pass, after `takes` seconds. `asked` counts the pods."""
+    """Lets every pod pass, after `takes` seconds: at first too late."""
 
     def __init__(self) -> None:
-        self.takes, self.asked = 0.0, 0
+        self.takes = 3.0 * TIMEOUT
 
     async def answer(self, request: web.Request) -> web.Response:
         """Answers a review."""
-        self.asked += 1
         review = await request.json()
         await asyncio.sleep(self.takes)
         response = {"uid": review["request"]["uid"], "allowed": True}
@@ -51,6 +50,7 @@ async def webhook(world: LiveCluster, folder: Path) -> AsyncIterator[Webhook]:
         await site.start()
         port = runner.addresses[0][1]
         await world.kubectl("apply", "-f", "-", input=configuration(world.namespace, port, ca.certificate))
+        await world.until_a_pod(says="pods.example.com")
         yield served
     finally:
         await world.kubectl("delete", "validatingwebhookconfiguration", world.namespace, "--ignore-not-found")

@@ -91,6 +91,12 @@ class LiveCluster:
     async def apply(self, manifest: Manifest) -> None:
         await asyncio.to_thread(self.plane.objects.apply, [as_served(manifest)], self.namespace)
 
+    async def until_a_pod(self, says: str, **box: Any) -> None:
+        """Returns once admission would answer so if somebody created a pod here, as it will soon after somebody gave it a reason to."""
+        spec = {"containers": [permitted({"name": "box", "image": "registry.example/app:1", **box})]}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe"}, "spec": spec}
+        await asyncio.to_thread(self.plane.await_answer, f"/api/v1/namespaces/{self.namespace}/pods", pod, says)
+
     async def get(self, *arguments: str) -> Any:
         """An object of this namespace, a list, or nothing: what kubectl would print of it."""
         return await asyncio.to_thread(self.plane.objects.get, "-n", self.namespace, *arguments)
