@@ -1,4 +1,4 @@
-"""Parses and prints Go durations, as metav1.Duration does: `4h`, `1h30m`, `-1.5h`, `300ms`; canonically `4h0m0s`.
+"""Parses Go durations, as metav1.Duration does: `4h`, `1h30m`, `-1.5h`, `300ms`.
 
 They are counted in nanoseconds, as Go does.
 """
@@ -59,35 +59,6 @@ def explain(text: str) -> str:
     except DurationError as error:
         return str(error)
     return ""
-
-
-def canonical(text: str) -> str:
-    """Returns the text Kubernetes stores: `4h` becomes `4h0m0s`, `90s` `1m30s`. Raises DurationError."""
-    return render(parse(text))
-
-
-def render(nanoseconds: int) -> str:
-    """Returns the duration as Go prints it: hours, minutes and seconds from one second on, else the largest unit that fits."""
-    if nanoseconds == 0:
-        return "0s"
-    sign, rest = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
-    if rest < SECOND:
-        unit = "ns" if rest < 1_000 else "µs" if rest < 1_000_000 else "ms"
-        return f"{sign}{_decimal(rest, _UNITS[unit])}{unit}"
-    minutes, seconds = divmod(rest, 60 * SECOND)
-    text = f"{_decimal(seconds, SECOND)}s"
-    if minutes:
-        hours, minutes = divmod(minutes, 60)
-        text = f"{hours}h{minutes}m{text}" if hours else f"{minutes}m{text}"
-    return sign + text
-
-
-def _decimal(amount: int, unit: int) -> str:
-    whole, fraction = divmod(amount, unit)
-    if not fraction:
-        return str(whole)
-    width = len(str(unit)) - 1
-    return f"{whole}.{fraction:0{width}d}".rstrip("0")
 
 
 def _leading_part(rest: str, text: str) -> tuple[int, str]:

@@ -59,6 +59,6 @@ def variable(word: str) -> str:
     return f"v_{word}"
 
 
-def named(word: str, kind: Any, depth: int, may_omit: bool = False) -> Code:
+def named(word: str, kind: Any, depth: int) -> Code:
     """Returns the code that reads a bound word."""
-    return Code(variable(word), kind, depth, may_omit)
+    return Code(variable(word), kind, depth)
