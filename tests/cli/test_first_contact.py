@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
@@ -70,4 +71,5 @@ def test_both_programs_wait(command: str, tmp_path: Path, monkeypatch: pytest.Mo
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(KUBECONFIG)
     ended = run("operator", command, "--kubeconfig", str(kubeconfig))
-    assert (ended.code, ended.err.startswith("grove: gave up waiting for the API server, 90 s more: cannot reach")) == (2, True)
+    assert ended.code == 2
+    assert re.match(r"grove: gave up waiting for the API server, \d+ s more: cannot reach", ended.err)
