@@ -227,6 +227,27 @@ def test_a_revision_that_somebody_deletes_is_no_reason_to_go_back_to_the_one_bef
     assert (ready(simulation), simulation.images()) == (serving_pods(), {"new"})
 
 
+def test_a_process_that_ends_before_it_records_what_its_status_names_is_followed_by_one_that_goes_on_as_before() -> None:
+    simulation = running(serving())
+    before = simulation.status()["currentGenerationHash"]
+
+    def end_between_status_and_revision(_: str) -> None:
+        is_recorded = simulation.status()["currentGenerationHash"] == before or len(simulation.world.all(REVISION)) > 1
+        if simulation.operator.processes == 1 and not is_recorded:
+            simulation.operator.writes_left = 0
+            simulation.edit(IN_ORDER)
+
+    simulation.operator.after_write = end_between_status_and_revision
+    simulation.edit(image("new"))
+    simulation.settle()
+    lose(simulation, "demo-0-front")
+    assert stalled(simulation).startswith("the last valid spec stays in effect")
+    assert (ready(simulation), simulation.images(), simulation.operator.processes) == (serving_pods(), {"busybox"}, 2)
+    simulation.edit(at(f"{TEMPLATE}/cliqueStartupType", "CliqueStartupTypeAnyOrder"))
+    simulation.settle()
+    assert (stalled(simulation), simulation.images()) == ("", {"new"})
+
+
 NO_RECORDS = ["", "x", "[1]", "[" * 10_000, '{"template": {"cliques": "x"}}', '{"template": {"cliques": []}}']
 NO_SETS = ['{"template": {"cliques": [{"name": [1]}]}}', '{"replicas": 1e400, "template": {"cliques": [{"name": "front", "spec": 1}]}}']
 
