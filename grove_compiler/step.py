@@ -199,8 +199,8 @@ def _former_subject(
         return None
     subject = _subject_of_set(before, former, snapshot, topologies, now, context, is_former=True)
     pcs: ExpandedSet = subject.scope["set"]
-    # Where somebody has deleted the newest revision, another one is an update: back to what the set ran before. Where a process ended before
-    # it could record the one that the status names, nothing runs of that.
+    # Where somebody has deleted the newest revision, another one is an update: back to what the set ran before. Where a process ended
+    # before it could record the one that the status names, nothing runs of that.
     is_newest = status_of(manifest).get("currentGenerationHash") == newest.generation_hash or not runs_unrecorded(pcs)
     return subject if is_newest and pcs.generation_hash == newest.generation_hash and not subject.hold else None
 

@@ -95,6 +95,17 @@ def test_a_roll_on_its_way_ends_with_the_template_that_was_valid() -> None:
     assert simulation.status()["updateProgress"]["updateEndedAt"]
 
 
+@pytest.mark.parametrize("declared", [0, 1, 2])
+def test_a_roll_comes_to_its_end_also_in_replicas_that_the_edit_takes_away(declared: int) -> None:
+    simulation = running(serving() | {"spec": {**serving()["spec"], "replicas": 3}})
+    simulation.edit(image("good"))
+    simulation.run_operator()
+    simulation.edit(IN_ORDER, replicas(declared))
+    simulation.settle()
+    assert (ready(simulation), simulation.images()) == (3 * serving_pods(), {"good"})
+    assert stalled(simulation)
+
+
 def test_a_gang_that_stays_short_is_restarted_and_the_edit_is_no_reason_for_another() -> None:
     simulation = held(IN_ORDER)
     simulation.machines.room = 0
