@@ -27,8 +27,7 @@ from grove_compiler.model.checks.scale_target import foreign_autoscalers
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
 from grove_compiler.model.expanded.expansion import Expansion
-from grove_compiler.model.expanded.immutable_fields import before_the_change, immutable_fields, recorded_fields
-from grove_compiler.model.expanded.last_valid_spec import as_it_was
+from grove_compiler.model.expanded.last_valid_spec import as_it_was, before_the_edit
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.recorded_templates import revisions_of
 from grove_compiler.model.expanded.revisions import runs_unrecorded
@@ -255,9 +254,8 @@ def _changes(manifest: Manifest, subject: Subject, generation: Generation, conte
     """Returns what the rules on `update` have against the set as it was recorded: admission can be off or bypassed (decisions §10)."""
     if generation.changes is None:
         pcs: ExpandedSet = subject.scope["set"]
-        recorded = recorded_fields(pcs.revisions)
-        is_same = recorded is None or recorded == immutable_fields(manifest)
-        entry = None if is_same or recorded is None else context.decode(before_the_change(manifest, recorded))
+        before = before_the_edit(manifest, pcs.revisions)
+        entry = None if before is None else context.decode(before)
         generation.changes = []
         if entry is not None:
             old = PodCliqueSet(entry.manifest, context.settings.namespace, DecisionRules(context.program.decisions))

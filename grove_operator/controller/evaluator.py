@@ -132,7 +132,7 @@ class Evaluator:
         raise TypeError(f"a step returned {outcome!r}")
 
     def _enqueue_undeclared(self, view: View, key: Key, result: StepResult) -> None:
-        """Enqueues the replicas that the last valid spec of a held set declares and its present one does not, if what they read has changed.
+        """Enqueues the replicas that the last valid spec of a held set declares, and its present one does not, if what they read changed.
 
         A change of the set enqueues those that it declares: without the others an update that had come to them stood still.
         """

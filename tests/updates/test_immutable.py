@@ -178,6 +178,20 @@ def test_a_default_that_follows_another_field_is_no_change() -> None:
     assert stalled(simulation) == ""
 
 
+def test_a_default_that_is_written_since_is_no_change_but_another_value_is() -> None:
+    """As webhooks write it, which were off when the set was created."""
+    manifest = serving()
+    del manifest["spec"]["template"]["cliques"][0]["spec"]["minAvailable"]
+    simulation = running(manifest)
+    for edits in (at(f"{FRONT}/spec/replicas", 3), at(f"{FRONT}/spec/minAvailable", 2)), (at(f"{FRONT}/spec/replicas", 4), image("new")):
+        simulation.edit(*edits)
+        simulation.settle()
+        assert stalled(simulation) == ""
+    simulation.edit(at(f"{FRONT}/spec/minAvailable", 3))
+    simulation.settle()
+    assert is_told(stalled(simulation))
+
+
 def test_a_set_of_an_older_release_which_recorded_nothing_goes_on() -> None:
     simulation = running(serving())
     for one in simulation.world.all(REVISION):
@@ -187,7 +201,15 @@ def test_a_set_of_an_older_release_which_recorded_nothing_goes_on() -> None:
     assert stalled(simulation) == ""
 
 
-GARBLED = ["text", [1], None, {"spec": "text"}, {"metadata": {"annotations": None}}, {"spec": {"template": {"cliques": ["a", {}]}}}]
+GARBLED = [
+    "text",
+    [1],
+    None,
+    {"spec": "text"},
+    {"metadata": {"annotations": None}},
+    {"spec": {"template": {"cliques": ["a", {}]}}},
+    {"spec": {"template": {"cliques": [{"name": [1]}]}}},
+]
 
 
 @pytest.mark.parametrize("record", GARBLED, ids=str)
