@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from applier.ref import Manifest
+from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_operator.webhooks.review import Reviewer
 from tests.features.compiling import shipped_program
 from tests.model.sets import clique, group, pcs
 from tests.simulation.sets import image, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready
 from tests.simulation.world import GROUP, REVISION, SET
+from tests.webhooks.conftest import asked
 
 Edit = Callable[[Manifest], None]
 
@@ -149,6 +152,24 @@ def test_a_change_of_what_cannot_change_holds_the_set_with_all_that_it_has(case:
     simulation.settle()
     assert stalled(simulation) == ""
     assert everything(simulation) == before, "put back, it goes on without a restart"
+
+
+def reviewed(simulation: Simulation, now: Manifest, stored: Manifest) -> Manifest:
+    judge = Reviewer(simulation.operator.context, ObjectList([*simulation.world.cluster.store.objects.values()]))
+    answer: Manifest = judge.validate(asked("UPDATE", now, stored))["response"]
+    return answer
+
+
+def test_webhooks_that_are_there_again_let_it_be_put_back_and_refuse_it_ever_after(case: tuple[Simulation, Edit]) -> None:
+    simulation, edit = case
+    before = copy.deepcopy(simulation.world.get(SET, "demo"))
+    simulation.edit(edit)
+    simulation.settle()
+    held = simulation.world.get(SET, "demo")
+    assert reviewed(simulation, before, held)["allowed"]
+    assert reviewed(simulation, {**held, "metadata": {**held["metadata"], "labels": {"team": "a"}}}, held)["allowed"], "as it is stored so"
+    simulation.world.put(before)
+    assert not reviewed(simulation, held, before)["allowed"]
 
 
 def test_every_rule_about_updates_of_sets_is_among_the_cases() -> None:
