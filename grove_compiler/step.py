@@ -27,10 +27,10 @@ from grove_compiler.model.checks.scale_target import foreign_autoscalers
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
 from grove_compiler.model.expanded.expansion import Expansion
-from grove_compiler.model.expanded.immutable_fields import before_the_change, immutable_fields, recorded_fields
-from grove_compiler.model.expanded.last_valid_spec import as_it_was
+from grove_compiler.model.expanded.last_valid_spec import as_it_was, before_the_edit
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.recorded_templates import revisions_of
+from grove_compiler.model.expanded.revisions import runs_unrecorded
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.expanded.tally import use_cached_tally
 from grove_compiler.model.expanded.training.job import backing_off, time_is_up
@@ -192,15 +192,16 @@ def _former_subject(
 ) -> Subject | None:
     """Returns a set that has errors as it last was without them; None where nobody knows, or it would be held as well."""
     newest = next(reversed(revisions_of(snapshot, ObjectRef.of(manifest))), None)
-    # Where somebody has deleted the newest revision, another one is an update: back to what the set ran before.
-    if newest is None or status_of(manifest).get("currentGenerationHash") != newest.generation_hash:
-        return None
-    before = as_it_was(manifest, newest)
-    former = context.former_generation(generation, before, newest) if before is not None else None
-    if before is None or former is None:
+    before = as_it_was(manifest, newest) if newest is not None else None
+    former = context.former_generation(generation, before, newest) if newest is not None and before is not None else None
+    if newest is None or before is None or former is None:
         return None
     subject = _subject_of_set(before, former, snapshot, topologies, now, context, is_former=True)
-    return subject if subject.scope["set"].generation_hash == newest.generation_hash and not subject.hold else None
+    pcs: ExpandedSet = subject.scope["set"]
+    # Where somebody has deleted the newest revision, another one is an update: back to what the set ran before. Where a process ended
+    # before it could record the one that the status names, nothing runs of that.
+    is_newest = status_of(manifest).get("currentGenerationHash") == newest.generation_hash or not runs_unrecorded(pcs)
+    return subject if is_newest and pcs.generation_hash == newest.generation_hash and not subject.hold else None
 
 
 def _as_before(hold: StepHold, former: Subject, replica: int | None, now: float, context: StepContext) -> StepResult | StepHold:
@@ -253,9 +254,8 @@ def _changes(manifest: Manifest, subject: Subject, generation: Generation, conte
     """Returns what the rules on `update` have against the set as it was recorded: admission can be off or bypassed (decisions §10)."""
     if generation.changes is None:
         pcs: ExpandedSet = subject.scope["set"]
-        recorded = recorded_fields(pcs.revisions)
-        is_same = recorded is None or recorded == immutable_fields(manifest)
-        entry = None if is_same or recorded is None else context.decode(before_the_change(manifest, recorded))
+        before = before_the_edit(manifest, pcs.revisions)
+        entry = None if before is None else context.decode(before)
         generation.changes = []
         if entry is not None:
             old = PodCliqueSet(entry.manifest, context.settings.namespace, DecisionRules(context.program.decisions))

@@ -13,7 +13,7 @@ from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import BARE_EDIT, edit_dry_run_option, query_options
-from grove_cli.cluster.session import Failed, Session
+from grove_cli.cluster.session import Failed, Session, say
 from grove_cli.cluster.target import take_target
 from grove_cli.commands import Group
 from grove_cli.options import adding
@@ -74,8 +74,10 @@ def _edit(word: str, names: tuple[str, ...], dry_run: str, given: dict[str, Any]
         wrong: list[str] = []
         for name in names:
             try:
-                message = await carry_out(session.cluster, EDITS[word], name, session.namespace, time.time(), dry_run)
-                outputs.write_text(f"{message}{SUFFIXES.get(dry_run, '')}\n")
+                done = await carry_out(session.cluster, EDITS[word], name, session.namespace, time.time(), dry_run)
+                outputs.write_text(f"{done.message}{SUFFIXES.get(dry_run, '')}\n")
+                if done.note:
+                    say(done.note)
             except ApplierError as error:
                 wrong.append(str(error))
         if wrong:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from applier.cluster import Cluster
 from applier.ref import Manifest
+from grove_cli.queries.sets_query import held_note
 from grove_cli.queries.tree_query import EditRefused, NoSuchObject, is_training, read_set
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import timestamp
@@ -24,6 +25,13 @@ class JobEdit(NamedTuple):
     word: str
     manager: str
     fields: Callable[[Manifest, float], Manifest | None]
+
+
+class JobEditResult(NamedTuple):
+    """What came of an edit, as a line, and a note about it, which may be empty."""
+
+    message: str
+    note: str
 
 
 def _suspended(pcs: Manifest, _: float) -> Manifest | None:
@@ -52,8 +60,8 @@ EDITS = {
 }
 
 
-async def carry_out(cluster: Cluster, edit: JobEdit, argument: str, namespace: str, now: float, dry_run: str) -> str:
-    """Applies an edit to the workload `NAME` or `pcs/NAME`, and returns a message. Raises `ClusterError`, `NoSuchObject`, `EditRefused`.
+async def carry_out(cluster: Cluster, edit: JobEdit, argument: str, namespace: str, now: float, dry_run: str) -> JobEditResult:
+    """Applies an edit to the workload `NAME` or `pcs/NAME`. Raises `ClusterError`, `NoSuchObject`, `EditRefused`.
 
     `dry_run` is `none`, `client` or `server`. The UID is sent along, so that a set that was deleted meanwhile is not created again.
     """
@@ -62,13 +70,14 @@ async def carry_out(cluster: Cluster, edit: JobEdit, argument: str, namespace: s
         raise NoSuchObject(f"{SET_KIND} {pcs['metadata']['name']!r} is not a training workload: its workloadType is not Training")
     metadata = pcs["metadata"]
     fields = edit.fields(pcs, now)
+    note = f"{resource_name(pcs)}: {text}" if (text := held_note(pcs)) else ""
     if fields is None:
-        return f"{resource_name(pcs)} already {edit.word}"
+        return JobEditResult(f"{resource_name(pcs)} already {edit.word}", note)
     if dry_run != "client":
         identity = {"name": metadata["name"], "namespace": metadata["namespace"], "uid": metadata["uid"]}
         manifest = {"apiVersion": pcs["apiVersion"], "kind": pcs["kind"], "metadata": identity, "spec": fields}
         await cluster.apply(resource, manifest, manager=edit.manager, force=True, dry_run=dry_run == "server")
-    return f"{resource_name(pcs)} {edit.word}"
+    return JobEditResult(f"{resource_name(pcs)} {edit.word}", note)
 
 
 def _refuse_ended(pcs: Manifest, why: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from applier.ref import Manifest
 from grove_cli.queries.facts import deletion_of, gates_of
-from grove_compiler.kube.conditions import is_true, status_of
+from grove_compiler.kube.conditions import is_held, is_true, status_of
 from grove_compiler.kube.pod_request import request_of
 from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import PART_OF
@@ -69,6 +69,12 @@ def why_of(pcs: Manifest) -> str:
         return deletion
     true = {condition.get("type"): condition for condition in status_of(pcs).get("conditions") or [] if condition.get("status") == "True"}
     return next((f"{true[waiting].get('reason')}: {true[waiting].get('message')}" for waiting in WAITING if waiting in true), "")
+
+
+def held_note(pcs: Manifest) -> str:
+    """Returns that a further edit of a set has no effect yet, whose present spec is held; empty for any other."""
+    name = pcs["metadata"]["name"]
+    return f"its spec has errors, and this takes effect once they are fixed: grove why {name}" if is_held(pcs) else ""
 
 
 def gpus_of(pod: Manifest) -> int:

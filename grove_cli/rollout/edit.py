@@ -17,6 +17,7 @@ from grove_cli.queries.rollout.carry_out import Done, Plan, carry_out
 from grove_cli.queries.rollout.edits import SetEdit
 from grove_cli.queries.rollout.field_owners import OwningTool, Tool
 from grove_cli.queries.rollout.history import undo_to
+from grove_cli.queries.sets_query import held_note
 from grove_cli.terminal import visible
 
 
@@ -84,5 +85,7 @@ def _say_notes(done: Done) -> None:
         say(f"{done.name}: pods that are deleted or added meanwhile get the new template; to continue: grove rollout resume {name}")
     elif done.edit.changes and done.edit.word != "resumed" and edits.strategy_of(done.set) == edits.ON_DELETE:
         say(f"{done.name}: its updateStrategy is OnDelete, so pods are updated only when they are deleted")
+    if note := held_note(done.set):
+        say(f"{done.name}: {note}")
     for tool in dict.fromkeys(done.later):
         say(f"{done.name}: {tool.name} reverts this on its next run, which rolls the pods again")

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from applier.ref import Manifest
+from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_operator.webhooks.review import Reviewer
 from tests.features.compiling import shipped_program
 from tests.model.sets import clique, group, pcs
 from tests.simulation.sets import image, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready
 from tests.simulation.world import GROUP, REVISION, SET
+from tests.webhooks.conftest import asked
 
 Edit = Callable[[Manifest], None]
 
@@ -151,6 +154,24 @@ def test_a_change_of_what_cannot_change_holds_the_set_with_all_that_it_has(case:
     assert everything(simulation) == before, "put back, it goes on without a restart"
 
 
+def reviewed(simulation: Simulation, now: Manifest, stored: Manifest) -> Manifest:
+    judge = Reviewer(simulation.operator.context, ObjectList([*simulation.world.cluster.store.objects.values()]))
+    answer: Manifest = judge.validate(asked("UPDATE", now, stored))["response"]
+    return answer
+
+
+def test_webhooks_that_are_there_again_let_it_be_put_back_and_refuse_it_ever_after(case: tuple[Simulation, Edit]) -> None:
+    simulation, edit = case
+    before = copy.deepcopy(simulation.world.get(SET, "demo"))
+    simulation.edit(edit)
+    simulation.settle()
+    held = simulation.world.get(SET, "demo")
+    assert reviewed(simulation, before, held)["allowed"]
+    assert reviewed(simulation, {**held, "metadata": {**held["metadata"], "labels": {"team": "a"}}}, held)["allowed"], "as it is stored so"
+    simulation.world.put(before)
+    assert not reviewed(simulation, held, before)["allowed"]
+
+
 def test_every_rule_about_updates_of_sets_is_among_the_cases() -> None:
     rules = {rule.id.removeprefix("validate/") for rule in shipped_program().rules if rule.id.startswith("validate/update-")}
     about_sets = {id for id in rules if "topology-levels" not in id and not id.startswith("update-managed")}
@@ -178,6 +199,20 @@ def test_a_default_that_follows_another_field_is_no_change() -> None:
     assert stalled(simulation) == ""
 
 
+def test_a_default_that_is_written_since_is_no_change_but_another_value_is() -> None:
+    """As webhooks write it, which were off when the set was created."""
+    manifest = serving()
+    del manifest["spec"]["template"]["cliques"][0]["spec"]["minAvailable"]
+    simulation = running(manifest)
+    for edits in (at(f"{FRONT}/spec/replicas", 3), at(f"{FRONT}/spec/minAvailable", 2)), (at(f"{FRONT}/spec/replicas", 4), image("new")):
+        simulation.edit(*edits)
+        simulation.settle()
+        assert stalled(simulation) == ""
+    simulation.edit(at(f"{FRONT}/spec/minAvailable", 3))
+    simulation.settle()
+    assert is_told(stalled(simulation))
+
+
 def test_a_set_of_an_older_release_which_recorded_nothing_goes_on() -> None:
     simulation = running(serving())
     for one in simulation.world.all(REVISION):
@@ -187,7 +222,15 @@ def test_a_set_of_an_older_release_which_recorded_nothing_goes_on() -> None:
     assert stalled(simulation) == ""
 
 
-GARBLED = ["text", [1], None, {"spec": "text"}, {"metadata": {"annotations": None}}, {"spec": {"template": {"cliques": ["a", {}]}}}]
+GARBLED = [
+    "text",
+    [1],
+    None,
+    {"spec": "text"},
+    {"metadata": {"annotations": None}},
+    {"spec": {"template": {"cliques": ["a", {}]}}},
+    {"spec": {"template": {"cliques": [{"name": [1]}]}}},
+]
 
 
 @pytest.mark.parametrize("record", GARBLED, ids=str)

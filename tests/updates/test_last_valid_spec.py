@@ -95,6 +95,17 @@ def test_a_roll_on_its_way_ends_with_the_template_that_was_valid() -> None:
     assert simulation.status()["updateProgress"]["updateEndedAt"]
 
 
+@pytest.mark.parametrize("declared", [0, 1, 2])
+def test_a_roll_comes_to_its_end_also_in_replicas_that_the_edit_takes_away(declared: int) -> None:
+    simulation = running(serving() | {"spec": {**serving()["spec"], "replicas": 3}})
+    simulation.edit(image("good"))
+    simulation.run_operator()
+    simulation.edit(IN_ORDER, replicas(declared))
+    simulation.settle()
+    assert (ready(simulation), simulation.images()) == (3 * serving_pods(), {"good"})
+    assert stalled(simulation)
+
+
 def test_a_gang_that_stays_short_is_restarted_and_the_edit_is_no_reason_for_another() -> None:
     simulation = held(IN_ORDER)
     simulation.machines.room = 0
@@ -225,6 +236,27 @@ def test_a_revision_that_somebody_deletes_is_no_reason_to_go_back_to_the_one_bef
     simulation.settle()
     assert stalled(simulation).startswith("nothing is changed")
     assert (ready(simulation), simulation.images()) == (serving_pods(), {"new"})
+
+
+def test_a_process_that_ends_before_it_records_what_its_status_names_is_followed_by_one_that_goes_on_as_before() -> None:
+    simulation = running(serving())
+    before = simulation.status()["currentGenerationHash"]
+
+    def end_between_status_and_revision(_: str) -> None:
+        is_recorded = simulation.status()["currentGenerationHash"] == before or len(simulation.world.all(REVISION)) > 1
+        if simulation.operator.processes == 1 and not is_recorded:
+            simulation.operator.writes_left = 0
+            simulation.edit(IN_ORDER)
+
+    simulation.operator.after_write = end_between_status_and_revision
+    simulation.edit(image("new"))
+    simulation.settle()
+    lose(simulation, "demo-0-front")
+    assert stalled(simulation).startswith("the last valid spec stays in effect")
+    assert (ready(simulation), simulation.images(), simulation.operator.processes) == (serving_pods(), {"busybox"}, 2)
+    simulation.edit(at(f"{TEMPLATE}/cliqueStartupType", "CliqueStartupTypeAnyOrder"))
+    simulation.settle()
+    assert (stalled(simulation), simulation.images()) == ("", {"new"})
 
 
 NO_RECORDS = ["", "x", "[1]", "[" * 10_000, '{"template": {"cliques": "x"}}', '{"template": {"cliques": []}}']

@@ -107,7 +107,7 @@ def _put_back(now: Any, then: Any, fields: Any) -> Any:
     if fields is None:
         return then
     if isinstance(fields, Named):
-        if not isinstance(then, list) or not all(isinstance(one, dict) for one in then):
+        if not isinstance(then, list) or not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in then):
             return now
         present = {one.get("name"): one for one in now or ()}
         return [_put_back(present.get(one.get("name"), one), one, fields.fields) for one in then]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.expanded.immutable_fields import KEY, with_recorded_metadata
+from grove_compiler.model.expanded.immutable_fields import KEY, before_the_change, immutable_fields, recorded_fields, with_recorded_metadata
 from grove_compiler.model.expanded.recorded_templates import Revision
 
 MAX_SIZE = 128 * 1024
@@ -40,6 +40,31 @@ def as_it_was(manifest: Manifest, revision: Revision) -> Manifest | None:
         manifest = with_recorded_metadata(manifest, recorded)
     cliques = [_with_pods(clique, revision) for clique in spec["template"]["cliques"]]
     return {**manifest, "spec": {**spec, "template": {**spec["template"], "cliques": cliques}}}
+
+
+def before_the_edit(manifest: Manifest, revisions: list[Revision]) -> Manifest | None:
+    """Returns a set with what cannot change as it was recorded; None where it is written so, or nobody has recorded it.
+
+    A `minAvailable` that was not written was the number of pods, as the spec tells that was valid last: who writes it since, as a webhook
+    does for an edit, has changed nothing.
+    """
+    recorded = recorded_fields(revisions)
+    if recorded is None or recorded == immutable_fields(manifest):
+        return None
+    before = before_the_change(manifest, recorded)
+    named = {
+        clique["name"] for clique in manifest["spec"]["template"]["cliques"] if _map(clique.get("spec")).get("minAvailable") is not None
+    }
+    last_valid = (_recorded_spec(revisions[-1]) or {"template": {"cliques": ()}})["template"]["cliques"]
+    minimums = {clique["name"]: _map(clique.get("spec")).get("minAvailable") for clique in last_valid if clique["name"] in named}
+    template = before["spec"]["template"]
+    cliques = [_with_minimum(clique, minimums.get(clique["name"])) for clique in template["cliques"]]
+    return {**before, "spec": {**before["spec"], "template": {**template, "cliques": cliques}}}
+
+
+def _with_minimum(clique: Manifest, minimum: Any) -> Manifest:
+    spec = clique.get("spec") or {}
+    return clique if minimum is None or spec.get("minAvailable") is not None else {**clique, "spec": {**spec, "minAvailable": minimum}}
 
 
 def _recorded_spec(revision: Revision) -> Manifest | None:

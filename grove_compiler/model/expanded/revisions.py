@@ -76,6 +76,12 @@ def _retained(pcs: ExpandedSet, others: list[Revision]) -> list[Revision]:
     return [revision for revision in others if revision in used or revision in spare]
 
 
+def runs_unrecorded(pcs: ExpandedSet) -> bool:
+    """Reports whether a PodClique or a pod of a set has a template that no revision records."""
+    recorded = {template_hash for revision in pcs.revisions for template_hash in revision.hashes.values()}
+    return not _running_hashes(pcs) <= {"", *recorded}
+
+
 def _running_hashes(pcs: ExpandedSet) -> builtins.set[str]:
     kinds = ("grove.io", "PodClique"), ("", "Pod")
     live = (manifest for group, kind in kinds for manifest in pcs.snapshot.labelled(group, kind, PART_OF, pcs.name, pcs.namespace))

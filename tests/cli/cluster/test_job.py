@@ -174,6 +174,14 @@ def test_a_job_is_suspended_and_resumed_by_one_field(bench: Bench) -> None:
     assert bench.writes() == ["apply sft", "apply sft"]
 
 
+def test_of_a_job_whose_edit_is_held_it_is_said_that_nothing_happens_yet(bench: Bench) -> None:
+    held = {"type": "Stalled", "status": "True", "reason": "Held", "message": "spec.replicas: wrong"}
+    bench.cluster.seed(job(conditions=[held]))
+    ended = bench.run("job", "suspend", "sft", "-n", "shop")
+    note = "its spec has errors, and this takes effect once they are fixed: grove why sft\n"
+    assert (ended.code, ended.out, note in ended.err) == (0, "podcliqueset.grove.io/sft suspended\n", True)
+
+
 def test_a_restart_is_asked_for_by_its_time(bench: Bench) -> None:
     assert bench.run("job", "restart", "sft", "-n", "shop").out == "podcliqueset.grove.io/sft restarted\n"
     spec = bench.find("PodCliqueSet", "sft", group="grove.io")["spec"]
