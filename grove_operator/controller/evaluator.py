@@ -21,7 +21,7 @@ from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, Ste
 from grove_compiler.unknown import Unknown
 from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.controller.live_objects import LiveObjects
-from grove_operator.controller.membership import read_by_replicas, replicas_of
+from grove_operator.controller.membership import replicas_of
 from grove_operator.controller.ownership import is_of_older_set
 from grove_operator.controller.pending_condition import PendingTracker, pending_condition
 from grove_operator.controller.stalled_condition import (
@@ -87,7 +87,6 @@ class Evaluator:
     ) -> None:
         self._context, self._clock, self._enqueue, self._record = context, clock, enqueue, record
         self._stalls, self._debounce, self._pending = StallTracker(), StatusDebounce(), PendingTracker()
-        self._read_by_undeclared: dict[Key, Manifest] = {}  # by set
 
     async def __call__(self, view: View, key: Key, thread: WorkerThread | None = None) -> Graph | Gone | Hold:
         """Returns the desired state of a key; with a thread, all that takes long is computed there, and without one it never waits.
@@ -112,7 +111,6 @@ class Evaluator:
             raise objects.not_synced
         match outcome:
             case StepGone():
-                self._read_by_undeclared.pop(key, None)
                 self._enqueue_set(key, self._stalls.release(key, gone=True) | self._pending.observe(key, None))
                 return Gone()
             case StepHold():
@@ -122,28 +120,11 @@ class Evaluator:
             case StepResult():
                 stalls, hold = self._stalls, outcome.hold
                 is_changed = stalls.release(key) if hold is None else stalls.keep(key, hold_message(hold))
-                for index in stalls.held_replicas(key) if is_changed and hold is None and key.replica is None else ():
-                    self._enqueue(key._replace(replica=index))  # one that is no longer declared is enqueued by no edit of the set
-                self._enqueue_undeclared(view, key, outcome)
                 self._enqueue_set(key, is_changed | self._pending.observe(key, outcome))
                 if self._yields(view, key, outcome):
                     return Graph([])
                 return await self._graph(key, outcome, objects, now, context, run)
         raise TypeError(f"a step returned {outcome!r}")
-
-    def _enqueue_undeclared(self, view: View, key: Key, result: StepResult) -> None:
-        """Enqueues the replicas that the last valid spec of a held set declares, and its present one does not, if what they read changed.
-
-        A change of the set enqueues those that it declares: without the others an update that had come to them stood still.
-        """
-        pcs = view.peek(Ref(GROUP, SET_KIND, key.namespace, key.name)) if key.replica is None else None
-        undeclared = range(replicas_of(pcs), result.replicas) if pcs is not None and result.hold is not None else range(0)
-        read = read_by_replicas(pcs) if pcs is not None and undeclared else {}
-        if self._read_by_undeclared.pop(key, {}) != read:
-            for index in undeclared:
-                self._enqueue(key._replace(replica=index))
-        if read:
-            self._read_by_undeclared[key] = read
 
     def _yields(self, view: View, key: Key, result: StepResult) -> bool:
         """Reports whether a replica has to leave its names to an older set, which has the name of one of its objects already.

@@ -219,30 +219,38 @@ class Keys:
     def _keys_of_set(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
         """Yields the key of the set, and those of its replicas that read what has changed: not for the counts in the set's status.
 
-        Removed replicas come first, since the evaluation of the remaining ones takes longer than the deletion of the others.
+        Replicas that are not declared come first, since the evaluation of the others takes longer than the deletion of those. A set runs
+        more than it declares where an edit that takes some away is held, until its status counts them no longer.
         """
         set_key = Key(SET_KIND, ref.namespace, ref.name)
         yield set_key
         states = [state for state in (old, new) if state is not None]
+        declared = self._replicas(set_key, replicas_of(new) if new is not None else 0)
         if len(states) < 2 or read_by_replicas(states[0]) != read_by_replicas(states[1]):
-            before, after = (self._replicas(set_key, state) for state in (old, new))
-            for index in (*(index for index in before if index not in after), *after):
-                yield set_key._replace(replica=index)
+            known = self._replicas(set_key, max(max(replicas_of(state), _counted(state)) for state in states))
+            indices = [*(index for index in known if index not in declared), *declared]
         else:
-            yield from (set_key._replace(replica=index) for index in _changed_attempts(*states))
+            dropped = range(_counted(states[1]), min(_counted(states[0]), MAX_REPLICAS))
+            indices = [*(index for index in dropped if index not in declared), *_changed_attempts(*states)]
+        yield from (set_key._replace(replica=index) for index in indices)
 
-    def _replicas(self, set_key: Key, pcs: Manifest | None) -> Collection[int]:
-        """Returns the replicas that a set declares, or those that have objects if it declares more than `MAX_REPLICAS`.
+    def _replicas(self, set_key: Key, count: int) -> Collection[int]:
+        """Returns so many replicas of a set, or those that have objects if it is more than `MAX_REPLICAS`.
 
         Such a set is held as a whole. To enqueue its two billion replicas would block all other sets.
         """
-        count = replicas_of(pcs) if pcs is not None else 0
         return range(count) if count <= MAX_REPLICAS else dict.fromkeys(self._membership.replicas(set_key))
 
 
 def replicas_of(pcs: Manifest) -> int:
     """Returns how many replicas a set declares."""
     count = mapping(pcs.get("spec")).get("replicas")
+    return count if isinstance(count, int) and count > 0 else 0
+
+
+def _counted(pcs: Manifest) -> int:
+    """Returns how many replicas a set runs, as its status counts them."""
+    count = status_of(pcs).get("replicas")
     return count if isinstance(count, int) and count > 0 else 0
 
 

@@ -149,10 +149,10 @@ def test_what_somebody_has_asked_for_is_theirs_to_delete_when_they_want_it_no_mo
     assert world.members(wanter, replicas=1) == []
 
 
-def declared(replicas: int, generation: int = 1, **status: Any) -> Manifest:
+def declared(count: int, generation: int = 1, **status: Any) -> Manifest:
     metadata = {"name": "chat", "namespace": "ml", "uid": "u", "generation": generation}
     set = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": metadata}
-    return {**set, "spec": {"replicas": replicas}, "status": status}
+    return {**set, "spec": {"replicas": count}, "status": status}
 
 
 def test_a_set_that_is_declared_anew_wakes_all_replicas_that_it_has_or_had_those_that_go_first() -> None:
@@ -171,6 +171,24 @@ def test_a_set_that_decides_which_replica_is_updated_wakes_them() -> None:
     world = FewObjects()
     world.put(declared(2))
     assert len(world.put(declared(2, updateProgress={"currentlyUpdating": [{"replicaIndex": 1}]}))) == 3
+
+
+def indices(keys: list[Key]) -> list[int]:
+    return [key.replica for key in keys if key.replica is not None]
+
+
+def test_a_set_wakes_the_replicas_that_it_still_runs_though_it_no_longer_declares_them() -> None:
+    world = FewObjects()
+    world.put(declared(3, replicas=3))
+    assert indices(world.put(declared(1, generation=2, replicas=3))) == [1, 2, 0]
+    assert indices(world.put(declared(1, generation=2, replicas=3, currentGenerationHash="new"))) == [1, 2, 0]
+    assert indices(world.put(declared(1, generation=2, replicas=3, currentGenerationHash="new", availableReplicas=1))) == []
+
+
+def test_replicas_that_a_set_counts_no_longer_are_woken_unless_it_declares_them() -> None:
+    world = FewObjects()
+    world.put(declared(1, replicas=3))
+    assert indices(world.put(declared(1, replicas=0))) == [1, 2]
 
 
 @pytest.mark.parametrize("group", ["example.com", "grove.io"])
