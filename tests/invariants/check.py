@@ -16,6 +16,7 @@ from tests.invariants.endings import check_end, is_end
 from tests.invariants.log import CREATE, DELETE, NAMESPACE, Write, read
 from tests.invariants.reasons import NO_LONGER_WANTED, Reasons
 from tests.invariants.replayed import Namespace
+from tests.simulation.labels import GROUP_LABEL, MEMBER_LABEL, label
 from tests.simulation.world import CLIQUE, GROUP, POD, SET, is_ready
 
 AGENT = "grove"
@@ -47,7 +48,7 @@ class Verdict:
 
 
 class _Deletion(NamedTuple):
-    """A deletion by an operator, with the object as it was. `is_known` is whether the operator can have known that it was so."""
+    """A deletion by an operator, with the object as it was. `is_known` is whether the operator can have known that it served."""
 
     write: Write
     old: Manifest
@@ -73,7 +74,7 @@ class Replay:
         """Carries out a write, and judges it where an operator deletes a PodClique, or a pod that is ready."""
         is_ours, before = write.agent.startswith(self.agent), self._find(write)
         old = self._staying(write) if is_ours and write.verb == DELETE else None
-        judged = None if old is None else _Deletion(write, old, is_known=self.state.is_known(old, write.at))
+        judged = None if old is None else _Deletion(write, old, is_known=all(self.state.is_known(one, write.at) for one in self._unit(old)))
         if judged and write.kind == CLIQUE.kind:
             self._judge(judged)
         self.state.apply(write, is_by_operator=is_ours)
@@ -94,6 +95,13 @@ class Replay:
 
     def _find(self, write: Write) -> Manifest | None:
         return self.state.find(KINDS[write.kind], write.name)
+
+    def _unit(self, old: Manifest) -> list[Manifest]:
+        """Returns what an object serves with: the ready pods of its replica of a scaling group, or itself."""
+        if old["kind"] != POD.kind or not label(old, GROUP_LABEL):
+            return [old]
+        place = label(old, GROUP_LABEL), label(old, MEMBER_LABEL)
+        return [one for one in self.state.pods() if is_ready(one) and (label(one, GROUP_LABEL), label(one, MEMBER_LABEL)) == place]
 
     def _judge(self, deletion: _Deletion) -> None:
         write, judge = deletion.write, self.reasons.check if deletion.old["kind"] == POD.kind else self.reasons.check_clique

@@ -1,4 +1,4 @@
-"""An update that takes a replica of a scaling group may count on one of which somebody has just deleted a PodClique: nobody has told it."""
+"""An update that takes a replica of a scaling group need not know what has just happened: a PodClique was deleted, a pod is ready."""
 
 from __future__ import annotations
 
@@ -83,3 +83,15 @@ def test_what_was_made_anew_since_does_not(tmp_path: Path) -> None:
     log._version = 20
     log.write(POD.kind, "pod-1", "1", verb="delete", at=41.0, agent=OPERATOR)
     assert len(log.judged(tmp_path).faults) == 1
+
+
+@pytest.mark.parametrize(("later", "faults"), [(1.0, 0), (LAG + 1, 1)], ids=["just before", "long before"])
+def test_a_replica_whose_last_pod_became_ready_just_before_does_not_serve_yet_for_the_operator(
+    later: float, faults: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SPEC, CLIQUE.kind, {"replicas": 2, "minAvailable": 2})
+    log = Log()
+    log.write(POD.kind, "pod-0-other", "0", at=40.0)
+    log.write(POD.kind, "pod-0", "0", verb="delete", at=40.0 + later, agent=OPERATOR)
+    verdict = log.judged(tmp_path)
+    assert (verdict.doubtful, len(verdict.faults)) == (1 - faults, faults)
