@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from grove_cli.short_names import SHORT_NAMES
+from grove_cli.short_names import means_kind
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
@@ -20,12 +20,6 @@ class ObjectTarget(NamedTuple):
     kind: str
     namespace: str
     name: str
-
-    def is_kind(self, kind: str) -> bool:
-        """Returns whether the argument names this kind: singular or plural, in any case, or kubectl's short name."""
-        word, plain = self.kind.lower(), kind.lower()
-        plurals = (f"{plain}s", f"{plain}es", f"{plain[:-1]}ies")
-        return word == plain or word in plurals or SHORT_NAMES.get(word) == kind
 
 
 class TargetNotFound(Exception):
@@ -58,10 +52,10 @@ def find_object(target: ObjectTarget, ids: Iterable[str], more_kinds: Sequence[s
     `more_kinds` are those that rules could generate. Raises `TargetNotFound`, also if several objects match.
     """
     known = [(object_id, *_parts(object_id)) for object_id in ids]
-    of_kind = [(object_id, namespace, name) for object_id, kind, namespace, name in known if target.is_kind(kind)]
+    of_kind = [(object_id, namespace, name) for object_id, kind, namespace, name in known if means_kind(target.kind, kind)]
     if not of_kind:
         kinds = list(dict.fromkeys([kind for _, kind, _, _ in known] + list(more_kinds)))
-        kind = next((kind for kind in kinds if target.is_kind(kind)), "")
+        kind = next((kind for kind in kinds if means_kind(target.kind, kind)), "")
         if kind:
             raise TargetNotFound(f"there is no {kind} among the objects", kind=kind)
         raise TargetNotFound(f"unknown kind {target.kind!r}; the kinds are {', '.join(sorted(kinds))}", nearest(target.kind, kinds))

@@ -50,7 +50,7 @@ def _summary(pcs: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
     active = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
     return SetSummary(
         *namespaced_name(pcs),
-        replicas=_count((pcs.get("spec") or {}).get("replicas"), 0),
+        replicas=_count((pcs.get("spec") or {}).get("replicas")),
         available=_count(status.get("availableReplicas")),
         updated=_count(status.get("updatedReplicas")),
         gangs=len(gangs),
@@ -79,5 +79,5 @@ def gpus_of(pod: Manifest) -> int:
         return 0
 
 
-def _count(value: object, default: int = 0) -> int:
-    return value if isinstance(value, int) else default
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0

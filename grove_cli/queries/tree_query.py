@@ -9,13 +9,12 @@ from applier.cluster import Cluster, Resource
 from applier.errors import ApplierError, ClusterError, NotFound
 from applier.ref import Manifest
 from grove_cli.queries.tree import Branch, grow
-from grove_cli.short_names import SHORT_NAMES
+from grove_cli.short_names import SHORT_NAMES, means_kind
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 from kube_objects.manifest import labels_of, namespace_of
 
-DEFAULT_KIND = "PodCliqueSet"
 OMITTED = {"Event"}
 """Kinds that are not listed: events are many and own nothing."""
 
@@ -43,7 +42,7 @@ async def read_tree(cluster: Cluster, argument: str, namespace: str) -> Forest:
     Raises `ClusterError`, `NoSuchObject`.
     """
     word, name = split_argument(argument)
-    [resource], resources = await served_kinds(cluster, word or DEFAULT_KIND)
+    [resource], resources = await served_kinds(cluster, word or SET_KIND)
     place = namespace if resource.namespaced else ""
     try:
         root = await cluster.get(resource, place, name)
@@ -71,15 +70,9 @@ def parse_object(argument: str, kinds: Sequence[str], what: str) -> tuple[str, s
     """
     word, name = split_argument(argument)
     for kind in kinds:
-        if _is_kind(word or DEFAULT_KIND, kind):
+        if means_kind(word or SET_KIND, kind):
             return kind, name
     raise NoSuchObject(f"{word!r} is not a kind that {what}: expected one of {', '.join(kinds)}")
-
-
-def _is_kind(word: str, kind: str) -> bool:
-    """Reports whether a word means a kind: its name, plural or short name in any case, perhaps followed by its group."""
-    plain = word.lower().partition(".")[0]
-    return SHORT_NAMES.get(plain, plain).lower() in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()[:-1]}ies")
 
 
 async def served_kinds(cluster: Cluster, *words: str) -> tuple[list[Resource], list[Resource]]:
@@ -186,7 +179,7 @@ def find(argument: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Ma
 def find_set(argument: str, namespace: str, objects: Iterable[Manifest]) -> Manifest:
     """Returns the set `NAME` or `pcs/NAME` among these objects. Raises `NoSuchObject`."""
     word, name = split_argument(argument)
-    if word and not _is_kind(word, SET_KIND):
+    if word and not means_kind(word, SET_KIND):
         raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
     return find(name, namespace, objects)[0]
 
