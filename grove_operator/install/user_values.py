@@ -32,7 +32,7 @@ def load_values(files: Sequence[tuple[str, bytes]], settings: Sequence[str]) -> 
         errors += [f"{finding.place}: {finding.message}" for finding in findings]
         for document in documents:
             if isinstance(document.value, dict):
-                overrides = _overlay(overrides, {key: value for key, value in document.value.items() if key != HELMS_OWN})
+                overrides = merge(overrides, {key: value for key, value in document.value.items() if key != HELMS_OWN}, keep_nulls=True)
             else:
                 errors.append(f"{name}: expected a map of values")
     for setting in settings:
@@ -42,7 +42,7 @@ def load_values(files: Sequence[tuple[str, bytes]], settings: Sequence[str]) -> 
             continue
         documents, findings = read_text(text, "")
         errors += [f"--set {setting}: {finding.message}" for finding in findings]
-        overrides = _overlay(overrides, _nested(_keys(path), documents[0].value if documents else None))
+        overrides = merge(overrides, _nested(_keys(path), documents[0].value if documents else None), keep_nulls=True)
     if errors:
         raise InvalidValues(errors)
     try:
@@ -54,23 +54,20 @@ def load_values(files: Sequence[tuple[str, bytes]], settings: Sequence[str]) -> 
     return values
 
 
-def merge(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
-    """Returns `base` with the values of `override`, as Helm merges them: maps recursively; null removes a key; others replace."""
+def merge(base: dict[str, Any], override: dict[str, Any], *, keep_nulls: bool = False) -> dict[str, Any]:
+    """Returns `base` with the values of `override`, as Helm merges them: maps recursively; null removes a key; others replace.
+
+    Overrides that are merged with each other `keep_nulls`, which are to remove defaults.
+    """
     merged = dict(base)
     for key, value in override.items():
-        if value is None:
+        if value is None and not keep_nulls:
             merged.pop(key, None)
+        elif isinstance(value, dict) and isinstance(merged.get(key), dict):
+            merged[key] = merge(merged[key], value, keep_nulls=keep_nulls)
         else:
-            merged[key] = merge(merged[key], value) if isinstance(value, dict) and isinstance(merged.get(key), dict) else value
+            merged[key] = value
     return merged
-
-
-def _overlay(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
-    """Merges overrides, and retains their nulls, which are to remove defaults: `merge` would apply them to earlier overrides."""
-    overlaid = dict(base)
-    for key, value in override.items():
-        overlaid[key] = _overlay(overlaid[key], value) if isinstance(value, dict) and isinstance(overlaid.get(key), dict) else value
-    return overlaid
 
 
 def _contradictions(values: Values) -> Iterator[str]:
