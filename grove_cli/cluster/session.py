@@ -142,6 +142,17 @@ def attempt(work: Callable[[], int], *, findings: int = EXIT_ERROR) -> int:
     return EXIT_ERROR
 
 
+@contextmanager
+def needing(what: str, *extras: str, otherwise: str = "") -> Iterator[None]:
+    """Raises `Failed` for a library that is imported meanwhile and not installed: `what` needs it, and these extras bring it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        from grove_cli.extras import missing  # only for a mistake
+
+        raise Failed(missing(what, error, *extras, otherwise=otherwise)) from None
+
+
 def say(text: str) -> None:
     """Prints one line on standard error."""
     print(f"grove: {visible(' '.join(text.split()))}", file=sys.stderr)
