@@ -13,7 +13,8 @@ from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owne
 from applier.plan.reasons import RECREATE, what_conflicts
 from applier.ref import Ref
 from grove_cli.cluster.apply.progress import ApplyProgress, in_progress
-from grove_cli.cluster.lines import CLIENT, OutcomeLines, WaitLines, to_all
+from grove_cli.cluster.lines import CLIENT, OutcomeLines, WaitLines
+from grove_cli.cluster.listeners import Relay
 from grove_cli.cluster.step_lines import plan_text
 from grove_cli.cluster.words import name_of, outcomes_report, reason_of, steps_report, tally
 from grove_cli.terminal import Terminal
@@ -124,7 +125,7 @@ async def test_what_is_waited_for_goes_to_standard_error(event: Waiting, line: s
 def test_events_go_to_every_sink() -> None:
     first: list[object] = []
     second: list[object] = []
-    to_all(first.append, second.append)(Ready(WEB, 1))
+    Relay(first.append, second.append)(Ready(WEB, 1))
     assert first == second == [Ready(WEB, 1)]
 
 
