@@ -8,6 +8,7 @@ from typing import Any
 from applier.ref import Ref
 from grove_cli.age import age
 from grove_cli.terminal import Terminal, visible
+from grove_cli.tree_rows import branched
 from grove_compiler.kube.timestamp import timestamp
 from grove_operator.cluster.why import Reason
 
@@ -36,10 +37,8 @@ def why_value(causes: Sequence[Reason]) -> list[dict[str, Any]]:
 
 
 def _lines(causes: Sequence[Reason], lead: str, now: float, terminal: Terminal) -> Iterator[str]:
-    for position, cause in enumerate(causes):
-        is_last = position == len(causes) - 1
-        below = lead + ("   " if is_last else "│  ")
-        yield _line(cause, lead + ("└─ " if is_last else "├─ "), now, terminal)
+    for cause, before, below in branched(causes, lead):
+        yield _line(cause, before, now, terminal)
         if cause.wait.resolve:
             yield f"{below}{'│  ' if cause.below else '   '}{terminal.paint('→ ' + visible(cause.wait.resolve), '36')}"
         yield from _lines(cause.below, below, now, terminal)
