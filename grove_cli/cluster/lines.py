@@ -40,10 +40,9 @@ class OutcomeLines:
         suffix: str = "",
         quiet: bool = False,
         words: Mapping[str, str] = NO_WORDS,
-        out: Callable[[str], None] | None = None,
     ) -> None:
         self.terminal, self.suffix, self.quiet, self.words = terminal, suffix, quiet, words
-        self.out = out or _print
+        self.out: Callable[[str], None] = _print
         self.printed: set[Ref] = set()
         self.undone = Folding()
         self.order: Mapping[Ref, int] = {}

@@ -61,7 +61,6 @@ class Session:
 
     cluster: Cluster
     namespace: str
-    server: str
     version: Callable[[], Awaitable[str]]
     another: Callable[[], AbstractAsyncContextManager[Cluster]]
     clock: Callable[[], float] = time.time
@@ -94,7 +93,7 @@ async def open_session(target: ClusterFlags, sink: Sink) -> AsyncIterator[Sessio
         async def version() -> str:
             return minor_version(await api.version())
 
-        yield Session(api, target.namespace or api.namespace, api.server, version, another, api.clock)
+        yield Session(api, target.namespace or api.namespace, version, another, api.clock)
 
 
 def run(

@@ -25,7 +25,6 @@ GPUS = "/gpu"
 class SetSummary:
     """One set. `created` is in seconds since the epoch; `gpus` are requested by its scheduled pods; `why` may be empty."""
 
-    namespace: str
     name: str
     replicas: int
     available: int
@@ -49,7 +48,7 @@ def _summary(pcs: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
     metadata, status = pcs["metadata"], status_of(pcs)
     active = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
     return SetSummary(
-        *namespaced_name(pcs),
+        metadata["name"],
         replicas=_count((pcs.get("spec") or {}).get("replicas")),
         available=_count(status.get("availableReplicas")),
         updated=_count(status.get("updatedReplicas")),

@@ -33,7 +33,8 @@ def outcome(ref: Ref, action: Action, reason: str = "") -> Outcome:
 
 def lines(*outcomes: Outcome, suffix: str = "", quiet: bool = False) -> list[str]:
     found: list[str] = []
-    printer = OutcomeLines(PLAIN, suffix=suffix, quiet=quiet, out=found.append)
+    printer = OutcomeLines(PLAIN, suffix=suffix, quiet=quiet)
+    printer.out = found.append
     for one in outcomes:
         printer.sink(Finished(one))
     printer.flush()
@@ -90,7 +91,8 @@ def test_what_stays_as_it_is_can_be_left_out() -> None:
 
 def test_lines_of_a_wave_have_the_order_of_the_graph_whatever_is_done_sooner() -> None:
     found: list[str] = []
-    printer = OutcomeLines(PLAIN, out=found.append)
+    printer = OutcomeLines(PLAIN)
+    printer.out = found.append
     printer.order = {WEB: 0, SETTINGS: 1}
     for event in (Finished(outcome(SETTINGS, Action.CREATED)), Finished(outcome(WEB, Action.CREATED)), WaveStarted(1, 1)):
         assert found == []
@@ -100,7 +102,8 @@ def test_lines_of_a_wave_have_the_order_of_the_graph_whatever_is_done_sooner() -
 
 def test_each_outcome_is_told_once() -> None:
     found: list[str] = []
-    printer = OutcomeLines(PLAIN, out=found.append)
+    printer = OutcomeLines(PLAIN)
+    printer.out = found.append
     one, two = outcome(WEB, Action.CREATED), outcome(SETTINGS, Action.UNCHANGED)
     printer.sink(Finished(one))
     printer.rest([one, two])
