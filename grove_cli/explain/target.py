@@ -79,11 +79,13 @@ def resolve_path(text: str, manifest: Manifest) -> FieldPath:
     The notation is that of kubectl's jsonpath (`.spec.replicas`), of Kubernetes' messages, or of JSON pointers (`/spec/replicas`). Keys
     with dots may be plain, in brackets, or escaped by backslashes. Raises `TargetNotFound`, with the nearest path, if there is none.
     """
-    if text.startswith("/"):
-        return _resolve(json_pointer.split(text), manifest)
-    text = text.removeprefix("{").removesuffix("}").removeprefix("$").removeprefix(".").replace("\\.", ".")
     path: FieldPath = ()
     value: Any = manifest
+    if text.startswith("/"):
+        for step in json_pointer.split(text):
+            path, value = _enter(path, value, step)
+        return path
+    text = text.removeprefix("{").removesuffix("}").removeprefix("$").removeprefix(".").replace("\\.", ".")
     while text:
         step, text = _next_step(text, value)
         path, value = _enter(path, value, step)
@@ -101,14 +103,6 @@ def _next_step(text: str, value: Any) -> tuple[str, str]:
         return step, text[len(step) :].removeprefix(".")
     end = min((at for at in (text.find("."), text.find("[")) if at > 0), default=len(text))
     return text[:end], text[end:].removeprefix(".")
-
-
-def _resolve(steps: Sequence[str], manifest: Manifest) -> FieldPath:
-    path: FieldPath = ()
-    value: Any = manifest
-    for step in steps:
-        path, value = _enter(path, value, step)
-    return path
 
 
 def _enter(path: FieldPath, value: Any, step: str) -> tuple[FieldPath, Any]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from grove_compiler.source.reader import read_bytes, read_text
 from grove_operator.install.values import OWN_LABELS, Values, defaults
+from kube_objects import json_pointer
 
 HELMS_OWN = "global"
 """A key of values that Helm shares with subcharts; it is ignored."""
@@ -73,21 +74,18 @@ def merge(base: dict[str, Any], override: dict[str, Any], *, keep_nulls: bool = 
 def _contradictions(values: Values) -> Iterator[str]:
     """Yields why a combination of values cannot work. The schema of the chart has the same conditions (`tools/generate_chart.py`)."""
 
-    def is_enabled(*path: str, default: bool) -> bool:
-        switch: Any = values.config
-        for name in path:
-            switch = switch.get(name) if isinstance(switch, dict) else None
-        return default if switch is None else bool(switch)
+    def is_enabled(pointer: str, *, default: bool) -> bool:
+        return bool(json_pointer.at(values.config, pointer, default))
 
     for label in filter(values.pod_labels.__contains__, OWN_LABELS):
         yield f"podLabels: {label} is reserved: the operator's pods are selected by it; use another key"
-    if values.webhooks.only and not is_enabled("admission", "mnnvlWebhooks", default=False):
+    if values.webhooks.only and not is_enabled("/admission/mnnvlWebhooks", default=False):
         yield "webhooks.only: nothing would be installed; set config.admission.mnnvlWebhooks=true as well"
-    if values.replicas > 1 and not is_enabled("leaderElection", "enabled", default=False):
+    if values.replicas > 1 and not is_enabled("/leaderElection/enabled", default=False):
         yield f"replicas: {values.replicas} operators would run at the same time; set config.leaderElection.enabled=true as well"
-    if values.webhooks.enabled and not is_enabled("server", "webhooks", "enabled", default=True):
+    if values.webhooks.enabled and not is_enabled("/server/webhooks/enabled", default=True):
         yield "config.server.webhooks.enabled: no server would answer the installed webhooks; set webhooks.enabled=false instead"
-    if not values.webhooks.enabled and is_enabled("authorizer", "enabled", default=False):
+    if not values.webhooks.enabled and is_enabled("/authorizer/enabled", default=False):
         yield "config.authorizer.enabled: the authorizer is a webhook, and webhooks are not installed; set webhooks.enabled=true as well"
 
 
