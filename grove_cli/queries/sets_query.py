@@ -49,9 +49,9 @@ def _summary(pcs: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
     active = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
     return SetSummary(
         metadata["name"],
-        replicas=_count((pcs.get("spec") or {}).get("replicas")),
-        available=_count(status.get("availableReplicas")),
-        updated=_count(status.get("updatedReplicas")),
+        replicas=count_in((pcs.get("spec") or {}).get("replicas")),
+        available=count_in(status.get("availableReplicas")),
+        updated=count_in(status.get("updatedReplicas")),
         gangs=len(gangs),
         pods=len(active),
         ready=sum(is_true(pod, "Ready") for pod in active),
@@ -78,5 +78,6 @@ def gpus_of(pod: Manifest) -> int:
         return 0
 
 
-def _count(value: object) -> int:
+def count_in(value: object) -> int:
+    """Returns the number in a field; 0 in place of anything else."""
     return value if isinstance(value, int) else 0

@@ -44,12 +44,18 @@ async def read_tree(cluster: Cluster, argument: str, namespace: str) -> Forest:
     word, name = split_argument(argument)
     [resource], resources = await served_kinds(cluster, word or SET_KIND)
     place = namespace if resource.namespaced else ""
+    root = await _read(cluster, resource, place, name)
+    kinds = [each for each in resources if _may_own(resource, each)]
+    objects, unread = await list_readable(cluster, [(each, place) for each in kinds])
+    return Forest(grow(root, objects), kinds, unread)
+
+
+async def _read(cluster: Cluster, resource: Resource, namespace: str, name: str) -> Manifest:
     try:
-        root = await cluster.get(resource, place, name)
+        return await cluster.get(resource, namespace, name)
     except NotFound:
-        where = f" in the namespace {place}" if place else ""
+        where = f" in the namespace {namespace}" if namespace else ""
         raise NotThere(f"there is no {resource.kind.kind} {name!r}{where}") from None
-    return await _grow(cluster, root, [each for each in resources if _may_own(resource, each)], place)
 
 
 def split_argument(argument: str) -> tuple[str, str]:
@@ -110,11 +116,6 @@ def _may_own(root: Resource, resource: Resource) -> bool:
     return listable and resource.kind.kind not in OMITTED and (resource.namespaced or not root.namespaced)
 
 
-async def _grow(cluster: Cluster, root: Manifest, resources: Sequence[Resource], namespace: str) -> Forest:
-    objects, unread = await list_readable(cluster, [(resource, namespace) for resource in resources])
-    return Forest(grow(root, objects), resources, unread)
-
-
 async def list_readable(cluster: Cluster, places: Sequence[tuple[Resource, str]], labels: str = "") -> tuple[list[Manifest], list[str]]:
     """Lists kinds in namespaces concurrently, and returns the objects, with the kinds that cannot be read and why."""
     reads = (cluster.list(resource, namespace, labels=labels) for resource, namespace in places)
@@ -137,10 +138,7 @@ async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Res
     [resource], _ = await served_kinds(cluster, word or SET_KIND)
     if resource.kind.kind != SET_KIND:
         raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
-    try:
-        return resource, await cluster.get(resource, namespace, name)
-    except NotFound:
-        raise NotThere(f"there is no {SET_KIND} {name!r} in the namespace {namespace}") from None
+    return resource, await _read(cluster, resource, namespace, name)
 
 
 def is_training(pcs: Manifest) -> bool:
