@@ -11,6 +11,7 @@ from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.reading.files import InputFile
 from grove_cli.terminal import Terminal, terminal_of, visible
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.source.reader import encoding_of
 from grove_operator.wording import short_value, wording
 from kube_objects.words import counted
 
@@ -168,7 +169,8 @@ class _Excerpts:
         if text is None or not finding.line:
             return None
         if finding.file not in self._texts:
-            self._texts[finding.file] = _Lines(_decoded(text.data).replace("\r\n", "\n").replace("\r", "\n"))
+            decoded = text.data.decode(encoding_of(text.data), "replace")
+            self._texts[finding.file] = _Lines(decoded.replace("\r\n", "\n").replace("\r", "\n"))
         line = self._texts[finding.file].line(finding.line)
         return None if line is None else line.replace("\t", " ")
 
@@ -194,12 +196,3 @@ class _Lines:
             self._number, self.start = self._number + 1, end + 1
         end = self.text.find("\n", self.start)
         return self.text[self.start : end if end >= 0 else None]
-
-
-def _decoded(data: bytes) -> str:
-    """Decodes a text with the lines of the YAML reader; invalid bytes become replacement characters."""
-    if data.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
-        return data.decode("utf-32", "replace")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", "replace")
-    return data.decode("utf-8-sig", "replace")

@@ -86,16 +86,13 @@ def _is_sound(values: Values) -> bool:
     from grove_compiler.step import StepContext
     from grove_operator.install.manifests import configuration
 
-    name, text = "values: config", json.dumps(configuration(values), indent=1)
-    documents, _ = read_text(text, name)
-    context = StepContext(rulebook.read().program(VOCABULARY), Settings(), documents[0])
-    found = list(context.findings)
-    block = f"values: {BLOCK}"
-    documents, _ = read_text(json.dumps(values.preflight_injector, indent=1), block)
-    found += read_values(documents[0])[1]
+    values_of = {"values: config": configuration(values), f"values: {BLOCK}": values.preflight_injector}
+    texts = {name: json.dumps(value, indent=1) for name, value in values_of.items()}
+    config, preflight = (read_text(text, name)[0][0] for name, text in texts.items())
+    context = StepContext(rulebook.read().program(VOCABULARY), Settings(), config)
+    found = [*context.findings, *read_values(preflight)[1]]
     for finding in found:
         if finding.code == UNKNOWN_FIELD:  # an operator may meet the configuration of a later release, but who installs it has a typo
             finding.severity = "error"
-    files = {name: InputFile(name, text.encode()), block: InputFile(block, json.dumps(values.preflight_injector, indent=1).encode())}
-    findings.write(found, files.get)
+    findings.write(found, {name: InputFile(name, text.encode()) for name, text in texts.items()}.get)
     return not has_errors(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields
 from functools import wraps
 from typing import Any, TypeVar
@@ -64,11 +64,11 @@ files_arguments = (
 """Files as arguments or, as with kubectl, after `-f`; `take_files` combines them."""
 
 
-def adding(options: Iterable[Callable[[Any], Any]]) -> Callable[[F], F]:
+def adding(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     """Returns a decorator that adds options to a command, in this order."""
 
     def add(command: F) -> F:
-        for option in reversed(tuple(options)):
+        for option in reversed(options):
             command = option(command)
         return command
 
@@ -188,7 +188,7 @@ def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_context(**options: Any) -> Any:
         return command(context=CompileOptions(*[options.pop(each.name) for each in fields(CompileOptions)]), **options)
 
-    return adding(_CONTEXT_OPTIONS)(with_context)
+    return adding(*_CONTEXT_OPTIONS)(with_context)
 
 
 def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -198,4 +198,4 @@ def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_files(**options: Any) -> Any:
         return command(files=take_files(options), **options)
 
-    return adding(files_arguments)(context_options(with_files))
+    return adding(*files_arguments)(context_options(with_files))

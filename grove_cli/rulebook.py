@@ -70,16 +70,13 @@ class Rulebook(NamedTuple):
         """Returns the files as sources of the engine. Raises `UnreadableInput` for files that are not UTF-8."""
         return [RuleSource(file.name, _text(file), file.origin) for file in self.files]
 
-    def find(self, name: str) -> RulebookFile | None:
-        """Returns the file that a diagnostic names. A user's file shadows the built-in one of the same name."""
-        return next((file for file in reversed(self.files) if file.name == name), None)
+    def find(self, name: str, origin: str = "") -> RulebookFile | None:
+        """Returns the file that a diagnostic names: of several of that name the one of the origin, else the last, a user's."""
+        return next((file for file in reversed(self.files) if file.name == name and origin in ("", file.origin)), None)
 
     def place(self, file: str, line: int, origin: str = "") -> str:
-        """Returns `file:line` of a rule or template: its path, or its name in the package where it is built in.
-
-        Of several files of that name it is the one of the origin, else the last.
-        """
-        known = next((known for known in reversed(self.files) if known.name == file and origin in ("", known.origin)), None)
+        """Returns `file:line` of a rule or template: its path, or its name in the package where it is built in."""
+        known = self.find(file, origin)
         return f"{file if known is None or known.origin == BUILT_IN else known.path}:{line}"
 
     def program(self, vocabulary: Vocabulary) -> Program:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 from grove_cli.terminal import MIN_NAME_WIDTH, Terminal, fitted
 
 STATE_WIDTH = 13
+T = TypeVar("T")
 
 
 class TreeRow(NamedTuple):
@@ -24,6 +25,13 @@ class TreeRow(NamedTuple):
     def width(self) -> int:
         """The columns of branches, kind and name."""
         return len(self.branches) + len(self.kind) + 1 + len(self.name)
+
+
+def branched(children: Sequence[T], lead: str) -> Iterator[tuple[T, str, str]]:
+    """Yields the children of what stands behind `lead`, each with what is drawn before its line and before the lines below it."""
+    for position, child in enumerate(children):
+        is_last = position == len(children) - 1
+        yield child, lead + ("└─ " if is_last else "├─ "), lead + ("   " if is_last else "│  ")
 
 
 def tree_lines(rows: Iterable[TreeRow], terminal: Terminal, widest: int) -> list[str]:

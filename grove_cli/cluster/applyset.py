@@ -22,12 +22,10 @@ TOOLING = f"kubectl/grove-v{__version__}"
 """The tooling label of new ApplySets. kubectl accepts only those of the tool `kubectl`, with any version after the slash."""
 
 applyset_options = adding(
-    (
-        click.option("--prune", is_flag=True, help="Delete members of the ApplySet that the manifests no longer contain."),
-        text_option("--applyset", metavar="NAME", help="Record the objects as an ApplySet (KEP-3659) in the Secret NAME, or KIND/NAME."),
-        text_option("--prune-limit", metavar="N|P%", help="Delete at most this many objects at once; more are held for approval."),
-        text_option("--approve", metavar="HASH", help="Approve a held deletion by the hash that was printed."),
-    )
+    click.option("--prune", is_flag=True, help="Delete members of the ApplySet that the manifests no longer contain."),
+    text_option("--applyset", metavar="NAME", help="Record the objects as an ApplySet (KEP-3659) in the Secret NAME, or KIND/NAME."),
+    text_option("--prune-limit", metavar="N|P%", help="Delete at most this many objects at once; more are held for approval."),
+    text_option("--approve", metavar="HASH", help="Approve a held deletion by the hash that was printed."),
 )
 """The options that `take_applyset` reads."""
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting, WaveStarted
+from applier.events import Event, Finished, Ready, Throttled, Waiting, WaveStarted
 from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Ref
 from grove_cli.cluster.words import COLOURS, Folding, name_of, reason_of
@@ -40,10 +40,9 @@ class OutcomeLines:
         suffix: str = "",
         quiet: bool = False,
         words: Mapping[str, str] = NO_WORDS,
-        out: Callable[[str], None] | None = None,
     ) -> None:
         self.terminal, self.suffix, self.quiet, self.words = terminal, suffix, quiet, words
-        self.out = out or _print
+        self.out: Callable[[str], None] = _print
         self.printed: set[Ref] = set()
         self.undone = Folding()
         self.order: Mapping[Ref, int] = {}
@@ -129,16 +128,6 @@ class WaitLines:
 
 def _note(line: str) -> None:
     print(visible(line), file=sys.stderr)
-
-
-def to_all(*sinks: Sink) -> Sink:
-    """Returns a sink that forwards events to several others."""
-
-    def sink(event: Event) -> None:
-        for each in sinks:
-            each(event)
-
-    return sink
 
 
 def _print(line: str) -> None:

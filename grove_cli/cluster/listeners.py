@@ -31,10 +31,9 @@ def _journal(sink: Sink, path: str | None) -> Iterator[Sink]:
     from pathlib import Path  # only with a journal
 
     from applier.observability.journal import Journal
-    from grove_cli.cluster.lines import to_all
 
     with Journal(Path(path)) as journal:
-        yield to_all(sink, journal)
+        yield Relay(sink, journal)
     if journal.lost:
         why = journal.error.strerror if journal.error else ""
         say(f"{path}: {journal.lost} lines of the journal could not be written: {(why or 'unknown').lower()}")
@@ -46,11 +45,10 @@ def _traces(sink: Sink, name: str) -> Iterator[Sink]:
         yield sink
         return
     from applier.observability import traces_if_installed
-    from grove_cli.cluster.lines import to_all
 
     traces = traces_if_installed(name)
     try:
-        yield to_all(sink, traces)
+        yield Relay(sink, traces)
     finally:
         _send()
 
@@ -67,10 +65,10 @@ def _send() -> None:
 
 
 class Relay:
-    """A `Sink` whose `listeners` may be added at any time."""
+    """A `Sink` that forwards events to its `listeners`, which may be added at any time."""
 
-    def __init__(self) -> None:
-        self.listeners: list[Sink] = []
+    def __init__(self, *listeners: Sink) -> None:
+        self.listeners = [*listeners]
 
     def __call__(self, event: Event) -> None:
         for listener in self.listeners:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
@@ -159,12 +160,13 @@ _CONNECTION = (
     ),
 )
 
-_LOGIN = (
+login_options = adding(
     text_option("--kubeconfig", metavar="FILE", help="The kubeconfig; in a pod, the default is its service account."),
     text_option("--context", metavar="NAME", help="The kubeconfig's context."),
 )
+"""The credentials of processes in a cluster: `kubeconfig` and `context`."""
 
-_INPUT = (
+input_options = adding(
     *files_arguments,
     text_option("-l", "--selector", metavar="SELECTOR", help="Select objects by label: app=web,tier!=cache."),
     click.option("--config", metavar="FILE", type=FILES, help="The OperatorConfiguration to compile with."),
@@ -179,6 +181,7 @@ _INPUT = (
     click.option("--pods", is_flag=True, help="Include the sets' Pods, which otherwise the operator of the PodCliques creates."),
     mnnvl_shape_option,
 )
+"""The input files: the options that `take_input` reads."""
 
 
 def field_manager_option(help_text: str) -> Callable[[F], F]:
@@ -199,7 +202,7 @@ def _validate(_: click.Context, __: click.Parameter, value: str) -> None:
         print(f"grove: --validate={value} has no effect: the server rejects unknown fields in every server-side apply", file=sys.stderr)
 
 
-_MANAGER = (
+manager_options = adding(
     field_manager_option("Name of the field manager."),
     click.option(
         "--children", is_flag=True, help="Also write the objects generated from sets, even if an operator in the cluster does so."
@@ -230,6 +233,7 @@ _MANAGER = (
         help="Accepted for compatibility with kubectl: the server always rejects unknown fields.",
     ),
 )
+"""The field manager, and managers whose fields may be taken over."""
 
 
 def dry_run_option(help_text: str) -> Callable[[F], F]:
@@ -242,21 +246,13 @@ def dry_run_option(help_text: str) -> Callable[[F], F]:
 edit_dry_run_option = dry_run_option("Write nothing: print what would be done (client), or let the server validate it (server).")
 """For commands that edit a set."""
 BARE_EDIT = {"--dry-run": "client"}
-login_options = adding(_LOGIN)
-"""The credentials of processes in a cluster: `kubeconfig` and `context`."""
 target_options = adding(
-    (
-        _namespace_option("Namespace of manifests that name none; others are rejected. Default: the context's, without this check."),
-        *_CONNECTION,
-    )
+    _namespace_option("Namespace of manifests that name none; others are rejected. Default: the context's, without this check."),
+    *_CONNECTION,
 )
 """The cluster and namespace of manifests: the fields of `ClusterFlags`."""
-query_options = adding((_namespace_option("Its namespace. Default: the context's."), *_CONNECTION))
+query_options = adding(_namespace_option("Its namespace. Default: the context's."), *_CONNECTION)
 """The cluster and namespace of a named object: the fields of `ClusterFlags`."""
-input_options = adding(_INPUT)
-"""The input files: the options that `take_input` reads."""
-manager_options = adding(_MANAGER)
-"""The field manager, and managers whose fields may be taken over."""
 journal_option = click.option("--journal", metavar="FILE", type=FILES, help="Append each event to this file, as a line of JSON.")
 """For commands that write."""
 all_namespaces_option = click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces.")
@@ -272,11 +268,7 @@ operator_config_option = click.option(
 def take_input(given: dict[str, Any], *, required: bool = True) -> InputOptions:
     """Removes the input options from a command's values and returns them. Raises `click.UsageError` without any file."""
     files = take_files(given, required=required)
-    names = ("selector", "config", "kube_version", "rules", "strict", "pods", "mnnvl_shape")
-    options = InputOptions(files, **{name: given.pop(name) for name in names})
-    options.force = given.pop("force", ())
-    options.children = given.pop("children", True)
-    return options
+    return InputOptions(files, **{each.name: given.pop(each.name) for each in fields(InputOptions) if each.name in given})
 
 
 def _selector(_: click.Context, __: click.Parameter, value: str) -> str:

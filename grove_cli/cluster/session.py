@@ -61,7 +61,6 @@ class Session:
 
     cluster: Cluster
     namespace: str
-    server: str
     version: Callable[[], Awaitable[str]]
     another: Callable[[], AbstractAsyncContextManager[Cluster]]
     clock: Callable[[], float] = time.time
@@ -94,7 +93,7 @@ async def open_session(target: ClusterFlags, sink: Sink) -> AsyncIterator[Sessio
         async def version() -> str:
             return minor_version(await api.version())
 
-        yield Session(api, target.namespace or api.namespace, api.server, version, another, api.clock)
+        yield Session(api, target.namespace or api.namespace, version, another, api.clock)
 
 
 def run(
@@ -140,6 +139,17 @@ def attempt(work: Callable[[], int], *, findings: int = EXIT_ERROR) -> int:
 
         say(extras.missing("connecting to a cluster needs", error, "cluster"))
     return EXIT_ERROR
+
+
+@contextmanager
+def needing(what: str, *extras: str, otherwise: str = "") -> Iterator[None]:
+    """Raises `Failed` for a library that is imported meanwhile and not installed: `what` needs it, and these extras bring it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        from grove_cli.extras import missing  # only for a mistake
+
+        raise Failed(missing(what, error, *extras, otherwise=otherwise)) from None
 
 
 def say(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -71,4 +72,4 @@ def effects_line(source: ClusterInput) -> str:
 
 def by_action(steps: Sequence[Step]) -> str:
     """Returns the number of steps by action."""
-    return tally({action: sum(step.action is action for step in steps) for action in Action})
+    return tally(Counter(step.action for step in steps))

@@ -7,6 +7,7 @@ off the screen. `-o json` and journals have every object.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from applier.run.options import Report
 
 
-ORDER = tuple(Action)
 COLOURS = {
     Action.CREATED: "32",
     Action.CONFIGURED: "33",
@@ -41,7 +41,7 @@ def name_of(ref: Ref) -> str:
 
 def tally(counts: Mapping[Action, int]) -> str:
     """Returns `2 created, 1 configured, 997 unchanged`, or `nothing`."""
-    return ", ".join(f"{counts[action]} {action}" for action in ORDER if counts.get(action)) or "nothing"
+    return ", ".join(f"{counts[action]} {action}" for action in Action if counts.get(action)) or "nothing"
 
 
 def reason_of(result: Step | Outcome) -> str:
@@ -84,10 +84,8 @@ def outcome_value(outcome: Outcome) -> dict[str, Any]:
 
 def summary_value(actions: Iterable[Action]) -> dict[str, int]:
     """Returns the number of objects by action."""
-    counts: dict[str, int] = {}
-    for action in actions:
-        counts[str(action)] = counts.get(str(action), 0) + 1
-    return {str(action): counts[str(action)] for action in ORDER if str(action) in counts}
+    counts = Counter(actions)
+    return {str(action): counts[action] for action in Action if action in counts}
 
 
 def ref_value(ref: Ref) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from grove_cli.compile.traits import Fact, traits
 from grove_cli.terminal import Terminal, visible
+from grove_cli.tree_rows import branched
 from grove_compiler.compile import CompileResult, SubjectResult
 from grove_compiler.gangs.clique import GPU, MIG, CompiledClique
 from grove_compiler.gangs.gang import CompiledGang
@@ -155,6 +156,5 @@ def _draw(tree: _Branch, terminal: Terminal) -> list[str]:
 
 def _rows(branch: _Branch, first: str, rest: str) -> Iterator[tuple[str, str]]:
     yield first + branch.label, branch.detail
-    for position, child in enumerate(branch.below):
-        last = position == len(branch.below) - 1
-        yield from _rows(child, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))
+    for child, before, below in branched(branch.below, rest):
+        yield from _rows(child, before, below)

@@ -21,6 +21,7 @@ from grove_cli.options import text_or_json_option
 
 if TYPE_CHECKING:
     from applier.ref import Manifest
+    from grove_cli.events.read import EventQuery
     from grove_cli.queries.events_query import EventLine
 
     _Events = tuple[list[EventLine], str]
@@ -64,31 +65,27 @@ def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str]
     NAME is a PodCliqueSet, including its objects, unless it has the prefix KIND/, with kinds as in kubectl.
     """
     target = take_target(given)
-    if watch:
-        if snapshot:
-            raise click.UsageError("Objects in a file do not change: omit --watch or --snapshot.")
-        return sessions.run(lambda session: _follow(session, name, all_namespaces, types, output), target, long=True)
+    if watch and snapshot:
+        raise click.UsageError("Objects in a file do not change: omit --watch or --snapshot.")
+    from grove_cli.events.read import event_query, events_in, follow, read_events
+
+    async def followed(session: Session) -> int:
+        return await follow(session.cluster, await query_of(session), output)
+
+    async def query_of(session: Session) -> EventQuery:
+        return await event_query(session.cluster, name, "" if all_namespaces else session.namespace, types)
 
     async def live(session: Session) -> _Events:
-        from grove_cli.events.read import event_query, read_events
-
-        query = await event_query(session.cluster, name, "" if all_namespaces else session.namespace, types)
+        query = await query_of(session)
         return await read_events(session.cluster, query), query.namespace
 
     def recorded(objects: Sequence[Manifest]) -> _Events:
-        from grove_cli.events.read import events_in
-
         namespace = "" if all_namespaces else target.namespace
         return events_in(objects, name, namespace, types), namespace
 
+    if watch:
+        return sessions.run(followed, target, long=True)
     return cluster_or_file.run(target, snapshot, live, recorded, lambda read: _print(read[0], output, with_namespaces=not read[1]))
-
-
-async def _follow(session: Session, name: str, all_namespaces: bool, types: Collection[str], output: str) -> int:
-    from grove_cli.events.read import event_query, follow
-
-    query = await event_query(session.cluster, name, "" if all_namespaces else session.namespace, types)
-    return await follow(session.cluster, query, output)
 
 
 def _print(events: list[EventLine], output: str, *, with_namespaces: bool) -> int:

@@ -9,7 +9,7 @@ from grove_cli.explain.places import labelled, places
 from grove_cli.explain.words import Words, policy, value
 from grove_compiler.engine.tracing.provenance import Guard, Operation, Traced
 from grove_compiler.explain import InputManifest, InputSource, ObjectAnswer, SkippedRule
-from grove_compiler.graph.field_path import FieldPath, render
+from grove_compiler.graph.field_path import FieldPath, render, value_at
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.quoting import on_one_line
 from kube_objects.words import listed, shortened
@@ -35,9 +35,7 @@ def field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> str:
     if set(under) == {path}:
         lines += [f"{render(path)}: {value(under[path].value)}", "", *_origin(under[path], answer, words)]
     else:
-        part: Any = answer.node.object
-        for step in path:
-            part = part[step]
+        part = value_at(answer.node.object, path)
         notes = {at: _note(field, words) for at, field in under.items()}
         lines += ["", f"{render(path)}:", *_noted(part, notes, path, "  "), "", LEGEND, "", f"rule       {words.rule(answer.rule)}"]
     lines += _patches(answer, path, words)
@@ -66,9 +64,7 @@ def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> li
 
 def input_text(input_manifest: InputManifest, path: FieldPath, fields: Sequence[tuple[FieldPath, InputSource]], words: Words) -> str:
     """Returns an input manifest, with the origin of declared and defaulted fields."""
-    part: Any = input_manifest.value
-    for step in path:
-        part = part[step]
+    part = value_at(input_manifest.value, path)
     lines = [f"{input_manifest.id}, after defaulting" if not path else f"{input_manifest.id} {render(path)}", ""]
     if isinstance(part, dict | list) and part:
         lines += _noted(part, {at: _source(source, words) for at, source in fields}, path)

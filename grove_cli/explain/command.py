@@ -13,6 +13,7 @@ from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.explain.target import NoSuchField, ObjectTarget, TargetNotFound, find_object, parse_target, resolve_path
 from grove_cli.explain.words import Words
 from grove_cli.options import CompileOptions, context_options, filenames_option, pods_option, text_or_json_option
+from grove_cli.short_names import means_kind
 from grove_cli.terminal import visible
 from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.explain import Explainer, InputManifest, InputSource
@@ -56,7 +57,7 @@ def command(
     parsed = parse_target(target)
     if parsed is None:
         raise click.UsageError(f"{target!r} is not an object: expected KIND/NAME or KIND/NAMESPACE/NAME, such as podgang/web-0.")
-    compiled = compile_files(files, context, pods=pods or parsed.is_kind("Pod"))
+    compiled = compile_files(files, context, pods=pods or means_kind(parsed.kind, "Pod"))
     if compiled.fails(context.strict):
         compiled.report()
         return EXIT_FINDINGS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from grove_cli.short_names import SHORT_NAMES
+from grove_cli.short_names import means_kind
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
@@ -20,12 +20,6 @@ class ObjectTarget(NamedTuple):
     kind: str
     namespace: str
     name: str
-
-    def is_kind(self, kind: str) -> bool:
-        """Returns whether the argument names this kind: singular or plural, in any case, or kubectl's short name."""
-        word, plain = self.kind.lower(), kind.lower()
-        plurals = (f"{plain}s", f"{plain}es", f"{plain[:-1]}ies")
-        return word == plain or word in plurals or SHORT_NAMES.get(word) == kind
 
 
 class TargetNotFound(Exception):
@@ -58,10 +52,10 @@ def find_object(target: ObjectTarget, ids: Iterable[str], more_kinds: Sequence[s
     `more_kinds` are those that rules could generate. Raises `TargetNotFound`, also if several objects match.
     """
     known = [(object_id, *_parts(object_id)) for object_id in ids]
-    of_kind = [(object_id, namespace, name) for object_id, kind, namespace, name in known if target.is_kind(kind)]
+    of_kind = [(object_id, namespace, name) for object_id, kind, namespace, name in known if means_kind(target.kind, kind)]
     if not of_kind:
         kinds = list(dict.fromkeys([kind for _, kind, _, _ in known] + list(more_kinds)))
-        kind = next((kind for kind in kinds if target.is_kind(kind)), "")
+        kind = next((kind for kind in kinds if means_kind(target.kind, kind)), "")
         if kind:
             raise TargetNotFound(f"there is no {kind} among the objects", kind=kind)
         raise TargetNotFound(f"unknown kind {target.kind!r}; the kinds are {', '.join(sorted(kinds))}", nearest(target.kind, kinds))
@@ -85,11 +79,13 @@ def resolve_path(text: str, manifest: Manifest) -> FieldPath:
     The notation is that of kubectl's jsonpath (`.spec.replicas`), of Kubernetes' messages, or of JSON pointers (`/spec/replicas`). Keys
     with dots may be plain, in brackets, or escaped by backslashes. Raises `TargetNotFound`, with the nearest path, if there is none.
     """
-    if text.startswith("/"):
-        return _resolve(json_pointer.split(text), manifest)
-    text = text.removeprefix("{").removesuffix("}").removeprefix("$").removeprefix(".").replace("\\.", ".")
     path: FieldPath = ()
     value: Any = manifest
+    if text.startswith("/"):
+        for step in json_pointer.split(text):
+            path, value = _enter(path, value, step)
+        return path
+    text = text.removeprefix("{").removesuffix("}").removeprefix("$").removeprefix(".").replace("\\.", ".")
     while text:
         step, text = _next_step(text, value)
         path, value = _enter(path, value, step)
@@ -107,14 +103,6 @@ def _next_step(text: str, value: Any) -> tuple[str, str]:
         return step, text[len(step) :].removeprefix(".")
     end = min((at for at in (text.find("."), text.find("[")) if at > 0), default=len(text))
     return text[:end], text[end:].removeprefix(".")
-
-
-def _resolve(steps: Sequence[str], manifest: Manifest) -> FieldPath:
-    path: FieldPath = ()
-    value: Any = manifest
-    for step in steps:
-        path, value = _enter(path, value, step)
-    return path
 
 
 def _enter(path: FieldPath, value: Any, step: str) -> tuple[FieldPath, Any]:

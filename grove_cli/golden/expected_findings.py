@@ -68,7 +68,7 @@ def describe(finding: Diagnostic) -> Expected:
 
 
 def _agrees(entry: Expected, finding: Diagnostic) -> bool:
-    if entry["code"] != finding.code or entry.get("path", finding.path) != finding.path:
+    if not _is_about_the_same(entry, finding):
         return False
     return all(getattr(finding, key) == entry[key] for key in COMPARED if key in entry) and entry.get("says", "") in finding.message
 

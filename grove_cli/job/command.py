@@ -36,7 +36,7 @@ def _edits(name: str, example: str) -> Callable[[F], click.Command]:
     def decorate(function: F) -> click.Command:
         epilog = f"\b\nExample:\n  {example}\n\n\b\nExit codes: 0 done, 2 rejected, not found, or an error."
         names = click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=names_of("PodCliqueSet"))
-        with_options = adding((names, query_options, edit_dry_run_option))(function)
+        with_options = adding(names, query_options, edit_dry_run_option)(function)
         return command.command(name, cls=OptionalValues, bare=BARE_EDIT, epilog=epilog)(with_options)
 
     return decorate

@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from grove_cli import extras
-from grove_cli.cluster.session import Failed, Session
+from grove_cli.cluster.session import Failed, Session, needing
 from grove_cli.operator.configuration import with_defaults
 
 if TYPE_CHECKING:
@@ -57,10 +56,8 @@ async def admission(
     from applier.errors import ClusterError
     from grove_operator.webhooks.certificate import NoCertificate
 
-    try:
+    with needing("webhooks need", "cluster", "webhooks"):
         webhooks = _webhooks(session, context, cache, log, cert_dir, port)
-    except ModuleNotFoundError as error:
-        raise Failed(extras.missing("webhooks need", error, "cluster", "webhooks")) from None
     try:
         try:
             log.line("listening", port=await webhooks.start())

@@ -29,10 +29,6 @@ Outcome = Literal["taken", "refused"]
 EventType = Literal["Normal", "Warning"]
 
 
-async def _no_event(*_: str) -> None:
-    """Records nothing."""
-
-
 @record
 class Reports:
     """Where reloads are reported: the log, a counter of accepted and rejected rules, and an event recorder.
@@ -42,7 +38,7 @@ class Reports:
 
     log: Log
     count: Callable[[Outcome], None]
-    record_event: RecordEvent = _no_event
+    record_event: RecordEvent
 
 
 class Reload:

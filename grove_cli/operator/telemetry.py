@@ -7,9 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from grove_cli import extras
 from grove_cli.cluster.listeners import Relay
-from grove_cli.cluster.session import Failed
+from grove_cli.cluster.session import Failed, needing
 from grove_compiler.version import __version__
 from grove_operator.telemetry.health import MissingRights, Right, unreadable
 
@@ -134,27 +133,21 @@ class Telemetry:
 
 
 def _metrics() -> tuple[OperatorMetrics, Listener]:
-    try:
+    with needing("metrics need", *OBSERVE, otherwise="server.metrics.port: 0"):
         from grove_operator.telemetry.metrics import OperatorMetrics
         from grove_operator.telemetry.server import metrics_listener
-    except ModuleNotFoundError as error:
-        raise Failed(extras.missing("metrics need", error, *OBSERVE, otherwise="server.metrics.port: 0")) from None
     metrics = OperatorMetrics()
     return metrics, metrics_listener(metrics.registry)
 
 
 def _health(check: HealthCheck) -> Listener:
-    try:
+    with needing("health probes need", *OBSERVE, otherwise="server.healthProbes.port: 0"):
         from grove_operator.telemetry.server import health_listener
-    except ModuleNotFoundError as error:
-        raise Failed(extras.missing("health probes need", error, *OBSERVE, otherwise="server.healthProbes.port: 0")) from None
     return health_listener(check)
 
 
 def _spans(tracing: Manifest) -> tuple[Spans, Callable[[], None]]:
-    try:
+    with needing("spans need", *OBSERVE, "traces", otherwise="no tracing.endpoint"):
         from grove_operator.telemetry.spans import exporting
 
         return exporting(tracing["endpoint"], tracing["samplingRatePerMillion"], __version__)
-    except ModuleNotFoundError as error:
-        raise Failed(extras.missing("spans need", error, *OBSERVE, "traces", otherwise="no tracing.endpoint")) from None

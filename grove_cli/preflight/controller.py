@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_cli.cluster.options import login_options, text_option
-from grove_cli.cluster.session import Failed, Session, program_of, run
+from grove_cli.cluster.session import Failed, Session, needing, program_of, run
 from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.garbage import freeze_existing
@@ -109,15 +109,11 @@ def _served(session: Session, options: PreflightOptions) -> Served:
 
         served.webhook = Serving("", options.port, options.cert_dir, own_namespace(session), options.cert_secret, options.service)
     if options.metrics_port:
-        try:
+        with needing("metrics need", "observe", otherwise="no --metrics-port"):
             from prometheus_client import CollectorRegistry
 
             from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
             from grove_operator.telemetry.server import metrics_listener
-        except ModuleNotFoundError as error:
-            from grove_cli import extras
-
-            raise Failed(extras.missing("metrics need", error, "observe", otherwise="no --metrics-port")) from None
         registry = CollectorRegistry()
         served.metrics = metrics_listener(registry)
         served.answered = AdmissionMetrics(registry).answered

@@ -36,7 +36,7 @@ Examples:
 \b
 Exit codes: 0 success, also for pods that get no checks, 1 a pod would be rejected, 2 usage error or unreadable input.""",
 )
-@adding(files_arguments)
+@adding(*files_arguments)
 @preflight_values_option("--values")
 @click.option("--snapshot", metavar="FILE", type=FILES, help="Existing objects: claims, their templates, device classes, gangs.")
 @click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of pods that name none.")

@@ -37,8 +37,7 @@ def gates_of(manifest: Manifest) -> list[str]:
 
 def _pod(spec: Manifest, status: Manifest) -> Facts:
     yield str(status.get("phase") or "no phase yet")
-    gates = [str(mapping(gate).get("name")) for gate in spec.get("schedulingGates") or []]
-    if gates:
+    if gates := gates_of({"kind": "Pod", "spec": spec}):
         yield f"gated by {', '.join(gates)}"
     elif spec.get("nodeName"):
         yield f"on {spec['nodeName']}"

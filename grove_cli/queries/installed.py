@@ -9,6 +9,7 @@ from typing import Any
 from applier.cluster import Cluster, find
 from applier.errors import Forbidden, UnknownKind
 from applier.ref import DEFINITION_KIND, Kind, Manifest, Ref
+from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import time
 from grove_compiler.record import record
 from kube_objects.manifest import labels_of
@@ -20,7 +21,6 @@ LEASE_NAME = "grove-operator-leader-election"
 VERSION = "app.kubernetes.io/version"
 COMPARED = ("schema", "subresources", "additionalPrinterColumns")
 """The fields of a definition's version in which ours and that of a server can differ."""
-SETS = "PodCliqueSet"
 
 
 @record
@@ -147,5 +147,5 @@ async def leading_operator(cluster: Cluster, live: Sequence[Manifest], now: floa
 
 def reported_status(live: Sequence[Manifest]) -> str:
     """Returns `status of PodCliqueSet …` for the first set whose status an operator has written; empty if there is none."""
-    led = next((one for one in live if one["kind"] == SETS and (one.get("status") or {}).get("observedGeneration")), None)
-    return f"status of {SETS} {Ref.of(led).namespace}/{Ref.of(led).name}" if led is not None else ""
+    led = next((one for one in live if one["kind"] == SET_KIND and (one.get("status") or {}).get("observedGeneration")), None)
+    return f"status of {SET_KIND} {Ref.of(led).namespace}/{Ref.of(led).name}" if led is not None else ""

@@ -25,7 +25,6 @@ GPUS = "/gpu"
 class SetSummary:
     """One set. `created` is in seconds since the epoch; `gpus` are requested by its scheduled pods; `why` may be empty."""
 
-    namespace: str
     name: str
     replicas: int
     available: int
@@ -49,10 +48,10 @@ def _summary(pcs: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
     metadata, status = pcs["metadata"], status_of(pcs)
     active = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
     return SetSummary(
-        *namespaced_name(pcs),
-        replicas=_count((pcs.get("spec") or {}).get("replicas"), 0),
-        available=_count(status.get("availableReplicas")),
-        updated=_count(status.get("updatedReplicas")),
+        metadata["name"],
+        replicas=count_in((pcs.get("spec") or {}).get("replicas")),
+        available=count_in(status.get("availableReplicas")),
+        updated=count_in(status.get("updatedReplicas")),
         gangs=len(gangs),
         pods=len(active),
         ready=sum(is_true(pod, "Ready") for pod in active),
@@ -85,5 +84,6 @@ def gpus_of(pod: Manifest) -> int:
         return 0
 
 
-def _count(value: object, default: int = 0) -> int:
-    return value if isinstance(value, int) else default
+def count_in(value: object) -> int:
+    """Returns the number in a field; 0 in place of anything else."""
+    return value if isinstance(value, int) else 0

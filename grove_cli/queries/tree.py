@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from applier.ref import Manifest, Ref, uid_of
+from grove_cli.tree_rows import branched
 from grove_compiler.record import record
 
 KIND_ORDER = ("PodCliqueScalingGroup", "PodGang", "PodClique", "Pod")
@@ -63,11 +64,7 @@ def branches(top: Branch) -> Iterable[tuple[Branch, str]]:
     while waiting:
         branch, lead, below = waiting.pop()
         yield branch, lead
-        last = len(branch.children) - 1
-        waiting += [
-            (child, below + ("└─ " if position == last else "├─ "), below + ("   " if position == last else "│  "))
-            for position, child in reversed(list(enumerate(branch.children)))
-        ]
+        waiting += reversed(list(branched(branch.children, below)))
 
 
 def _order(manifest: Manifest) -> tuple[int, str, Sequence[tuple[int, str | int]]]:

@@ -9,13 +9,12 @@ from applier.cluster import Cluster, Resource
 from applier.errors import ApplierError, ClusterError, NotFound
 from applier.ref import Manifest
 from grove_cli.queries.tree import Branch, grow
-from grove_cli.short_names import SHORT_NAMES
+from grove_cli.short_names import SHORT_NAMES, means_kind
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 from kube_objects.manifest import labels_of, namespace_of
 
-DEFAULT_KIND = "PodCliqueSet"
 OMITTED = {"Event"}
 """Kinds that are not listed: events are many and own nothing."""
 
@@ -43,14 +42,20 @@ async def read_tree(cluster: Cluster, argument: str, namespace: str) -> Forest:
     Raises `ClusterError`, `NoSuchObject`.
     """
     word, name = split_argument(argument)
-    [resource], resources = await served_kinds(cluster, word or DEFAULT_KIND)
+    [resource], resources = await served_kinds(cluster, word or SET_KIND)
     place = namespace if resource.namespaced else ""
+    root = await _read(cluster, resource, place, name)
+    kinds = [each for each in resources if _may_own(resource, each)]
+    objects, unread = await list_readable(cluster, [(each, place) for each in kinds])
+    return Forest(grow(root, objects), kinds, unread)
+
+
+async def _read(cluster: Cluster, resource: Resource, namespace: str, name: str) -> Manifest:
     try:
-        root = await cluster.get(resource, place, name)
+        return await cluster.get(resource, namespace, name)
     except NotFound:
-        where = f" in the namespace {place}" if place else ""
+        where = f" in the namespace {namespace}" if namespace else ""
         raise NotThere(f"there is no {resource.kind.kind} {name!r}{where}") from None
-    return await _grow(cluster, root, [each for each in resources if _may_own(resource, each)], place)
 
 
 def split_argument(argument: str) -> tuple[str, str]:
@@ -71,15 +76,9 @@ def parse_object(argument: str, kinds: Sequence[str], what: str) -> tuple[str, s
     """
     word, name = split_argument(argument)
     for kind in kinds:
-        if _is_kind(word or DEFAULT_KIND, kind):
+        if means_kind(word or SET_KIND, kind):
             return kind, name
     raise NoSuchObject(f"{word!r} is not a kind that {what}: expected one of {', '.join(kinds)}")
-
-
-def _is_kind(word: str, kind: str) -> bool:
-    """Reports whether a word means a kind: its name, plural or short name in any case, perhaps followed by its group."""
-    plain = word.lower().partition(".")[0]
-    return SHORT_NAMES.get(plain, plain).lower() in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()[:-1]}ies")
 
 
 async def served_kinds(cluster: Cluster, *words: str) -> tuple[list[Resource], list[Resource]]:
@@ -117,11 +116,6 @@ def _may_own(root: Resource, resource: Resource) -> bool:
     return listable and resource.kind.kind not in OMITTED and (resource.namespaced or not root.namespaced)
 
 
-async def _grow(cluster: Cluster, root: Manifest, resources: Sequence[Resource], namespace: str) -> Forest:
-    objects, unread = await list_readable(cluster, [(resource, namespace) for resource in resources])
-    return Forest(grow(root, objects), resources, unread)
-
-
 async def list_readable(cluster: Cluster, places: Sequence[tuple[Resource, str]], labels: str = "") -> tuple[list[Manifest], list[str]]:
     """Lists kinds in namespaces concurrently, and returns the objects, with the kinds that cannot be read and why."""
     reads = (cluster.list(resource, namespace, labels=labels) for resource, namespace in places)
@@ -144,10 +138,7 @@ async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Res
     [resource], _ = await served_kinds(cluster, word or SET_KIND)
     if resource.kind.kind != SET_KIND:
         raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
-    try:
-        return resource, await cluster.get(resource, namespace, name)
-    except NotFound:
-        raise NotThere(f"there is no {SET_KIND} {name!r} in the namespace {namespace}") from None
+    return resource, await _read(cluster, resource, namespace, name)
 
 
 def is_training(pcs: Manifest) -> bool:
@@ -186,7 +177,7 @@ def find(argument: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Ma
 def find_set(argument: str, namespace: str, objects: Iterable[Manifest]) -> Manifest:
     """Returns the set `NAME` or `pcs/NAME` among these objects. Raises `NoSuchObject`."""
     word, name = split_argument(argument)
-    if word and not _is_kind(word, SET_KIND):
+    if word and not means_kind(word, SET_KIND):
         raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
     return find(name, namespace, objects)[0]
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from grove_cli.render.picture import MAX_SIMILAR, Picture, Vertex, first_to_last, similarity_key
 from grove_cli.terminal import Terminal, visible
-from grove_cli.tree_rows import TreeRow, tree_lines
+from grove_cli.tree_rows import TreeRow, branched, tree_lines
 
 
 def as_tree(picture: Picture, terminal: Terminal, whole: bool) -> str:
@@ -32,15 +32,12 @@ class _Forest:
             yield from self._below(vertex, "")
 
     def _below(self, vertex: Vertex, indent: str) -> Iterator[TreeRow]:
-        shown = self._shown(self.children.get(vertex.id, ()))
-        for position, (child, rest) in enumerate(shown):
-            last = position == len(shown) - 1
-            before = indent + ("└─ " if last else "├─ ")
+        for (child, rest), before, below in branched(self._shown(self.children.get(vertex.id, ())), indent):
             if rest:
                 yield TreeRow(before, f"… {len(rest)} more like it:", first_to_last([visible(each.name) for each in rest]), "")
             else:
                 yield self._row(child, before)
-                yield from self._below(child, indent + ("   " if last else "│  "))
+                yield from self._below(child, below)
 
     def _shown(self, siblings: Sequence[Vertex]) -> list[tuple[Vertex, list[Vertex]]]:
         """Returns the children to draw. The last of similar ones stands for the list of those that are omitted."""

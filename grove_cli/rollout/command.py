@@ -92,7 +92,7 @@ def _edits(name: str, epilog: str, *options: Callable[[F], F]) -> Callable[[F], 
     def decorate(function: F) -> click.Command:
         codes = "\n\n\b\nExit codes: 0 done, 1 a tool owns the fields, so nothing was changed, 2 rejected, or an error."
         force = click.option("--force", is_flag=True, help="Also change fields that Flux, Argo CD, Helm or kubectl apply owns.")
-        with_options = adding((query_options, *options, edit_dry_run_option, force))(function)
+        with_options = adding(query_options, *options, edit_dry_run_option, force)(function)
         return command.command(name, cls=OptionalValues, bare=BARE_EDIT, epilog=f"\b\nExamples:\n{epilog}{codes}")(with_options)
 
     return decorate

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
 from grove_cli import output as outputs
-from grove_cli.completed_values import rule_ids
-from grove_cli.errors import Reported, UnreadableInput, os_reason
+from grove_cli.completed_values import beginning_with, rule_ids
+from grove_cli.errors import os_reason
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import filenames_option, output_option, rules_option
 from grove_cli.program import LoadedRules
@@ -33,11 +32,12 @@ def _complete_words(context: click.Context, parameter: click.Parameter, incomple
         return rule_ids(context, parameter, incomplete)
     from grove_cli.rules.lives import lives_of
 
-    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput, Reported):
+    def lives() -> Iterable[str]:
         rules = LoadedRules(context.params.get("rules") or ())
         rules.program()  # raises where the rules are invalid
-        return [life_id for life_id in lives_of(rules.book.sources()) if life_id.startswith(incomplete)]
-    return []
+        return lives_of(rules.book.sources())
+
+    return beginning_with(incomplete, lives)
 
 
 @click.command(

@@ -9,14 +9,12 @@ from applier.ref import Ref
 from grove_cli.queries.timeline.chart import chart
 from grove_cli.queries.timeline.objects import objects_in
 from grove_cli.queries.tree_query import find
+from grove_cli.render.as_table import PIPE
 from grove_cli.render.as_timeline import svg
 from grove_cli.serve.scene import SceneObjects
-from grove_cli.terminal import Terminal
 from grove_cli.why.as_text import why_text
 from grove_compiler.step import StepContext
 from grove_operator.controller.waiting import causes_of
-
-PLAIN = Terminal(colours=False, width=160, wraps=False)
 
 
 def timeline(object_id: str, snapshot: SceneObjects) -> str:
@@ -44,4 +42,4 @@ def why(object_id: str, snapshot: SceneObjects, context: StepContext) -> str:
         return ""
     now = time.time()
     causes = causes_of(manifest, pcs, snapshot.objects, snapshot.unserved, context, now)
-    return why_text(Ref.of(manifest), causes, now, PLAIN).partition("\n")[2] if causes else ""
+    return why_text(Ref.of(manifest), causes, now, PIPE).partition("\n")[2] if causes else ""

@@ -11,7 +11,7 @@ import click
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.options import all_namespaces_option, operator_config_option, query_options, snapshot_option, text_option
-from grove_cli.cluster.session import Failed, Session
+from grove_cli.cluster.session import Failed, Session, needing
 from grove_cli.cluster.target import take_target
 from grove_cli.options import rules_option
 
@@ -114,12 +114,8 @@ async def _serve(
     source: Source, context: StepContext, namespace: str, name: str, at: ListenAddress, cache: WatchCache | None = None
 ) -> None:
     """Serves until it is cancelled. Raises `Failed` when it cannot listen, or a library is missing."""
-    try:
+    with needing("serving a page needs", "cluster", "observe"):
         from grove_cli.serve.server import PageServer
-    except ModuleNotFoundError as error:
-        from grove_cli import extras
-
-        raise Failed(extras.missing("serving a page needs", error, "cluster", "observe")) from None
     from grove_cli.serve.answers import timeline, why
     from grove_cli.serve.scene import draw_scene
     from grove_cli.serve.stage import Stage

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,12 +14,10 @@ from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import duration, query_options, snapshot_option
-from grove_cli.cluster.session import Session
 from grove_cli.cluster.target import take_target
 from grove_cli.options import output_option
 
 if TYPE_CHECKING:
-    from applier.ref import Manifest
     from grove_cli.queries.timeline.objects import TimelineObjects
     from grove_cli.render.timeline import Chart
 
@@ -52,20 +49,17 @@ def command(name: str, snapshot: str | None, since: float | None, output: str, *
     Of a training job its attempts. The status keeps the last ten attempts, and the server keeps events for an hour: of former pods only
     what these tell is known.
     """
+    from grove_cli.queries.timeline.objects import objects_in, read_objects
+
     target = take_target(given)
     now = None if snapshot else time.time()
-
-    async def live(session: Session) -> TimelineObjects:
-        from grove_cli.queries.timeline.objects import read_objects
-
-        return await read_objects(session.cluster, name, session.namespace)
-
-    def recorded(objects: Sequence[Manifest]) -> TimelineObjects:
-        from grove_cli.queries.timeline.objects import objects_in
-
-        return objects_in(objects, name, target.namespace)
-
-    return cluster_or_file.run(target, snapshot, live, recorded, lambda of: _show(of, now, since, output))
+    return cluster_or_file.run(
+        target,
+        snapshot,
+        lambda session: read_objects(session.cluster, name, session.namespace),
+        lambda objects: objects_in(objects, name, target.namespace),
+        lambda of: _show(of, now, since, output),
+    )
 
 
 def _show(of: TimelineObjects, now: float | None, since: float | None, output: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,12 +13,10 @@ from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import query_options, snapshot_option
-from grove_cli.cluster.session import Session
 from grove_cli.cluster.target import take_target
 from grove_cli.options import text_or_json_option
 
 if TYPE_CHECKING:
-    from applier.ref import Manifest
     from grove_cli.queries.usage import UsageObjects
 
 
@@ -44,19 +41,16 @@ def command(name: str, snapshot: str | None, output: str, **given: Any) -> int:
 
     If metrics.k8s.io is served, their CPU and memory usage is shown as well.
     """
+    from grove_cli.queries.usage import read_usage, recorded_usage
+
     target = take_target(given)
-
-    async def live(session: Session) -> UsageObjects:
-        from grove_cli.queries.usage import read_usage
-
-        return await read_usage(session.cluster, name, session.namespace)
-
-    def recorded(objects: Sequence[Manifest]) -> UsageObjects:
-        from grove_cli.queries.usage import recorded_usage
-
-        return recorded_usage(name, target.namespace, objects)
-
-    return cluster_or_file.run(target, snapshot, live, recorded, lambda read: _print(read, output))
+    return cluster_or_file.run(
+        target,
+        snapshot,
+        lambda session: read_usage(session.cluster, name, session.namespace),
+        lambda objects: recorded_usage(name, target.namespace, objects),
+        lambda read: _print(read, output),
+    )
 
 
 def _print(read: UsageObjects, output: str) -> int:

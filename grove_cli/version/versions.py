@@ -8,9 +8,10 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from applier.errors import Forbidden
-from grove_cli.queries.installed import SETS, Definition, InstalledOperator, read_definitions, read_operators, reported_status
+from grove_cli.queries.installed import Definition, InstalledOperator, read_definitions, read_operators, reported_status
 from grove_cli.queries.tree_query import NoSuchObject, served_kinds
 from grove_cli.terminal import visible
+from grove_compiler.decoder import SET_KIND
 from grove_compiler.record import record
 from grove_compiler.version import __version__
 
@@ -45,7 +46,7 @@ async def read_versions(session: Session) -> Versions:
 async def _reported(session: Session) -> str:
     """Returns which set has a status that an operator has written, wherever it ran; empty if none, or if sets may not be read."""
     try:
-        [resource], _ = await served_kinds(session.cluster, SETS)
+        [resource], _ = await served_kinds(session.cluster, SET_KIND)
         sets = await session.cluster.list(resource)
     except (Forbidden, NoSuchObject):
         return ""

@@ -8,6 +8,7 @@ from typing import Any
 from applier.ref import Ref
 from grove_cli.age import age
 from grove_cli.terminal import Terminal, visible
+from grove_cli.tree_rows import branched
 from grove_compiler.kube.timestamp import timestamp
 from grove_operator.cluster.why import Reason
 
@@ -20,9 +21,13 @@ def why_text(root: Ref, causes: Sequence[Reason], now: float, terminal: Terminal
     return "\n".join([top, *cause_lines(causes, now, terminal)]) + "\n"
 
 
-def cause_lines(causes: Sequence[Reason], now: float, terminal: Terminal) -> Iterator[str]:
-    """Yields the lines of the tree of causes."""
-    return _lines(causes, "", now, terminal)
+def cause_lines(causes: Sequence[Reason], now: float, terminal: Terminal, lead: str = "") -> Iterator[str]:
+    """Yields the lines of the tree of causes, each behind the branches that lead to it."""
+    for cause, before, below in branched(causes, lead):
+        yield _line(cause, before, now, terminal)
+        if cause.wait.resolve:
+            yield f"{below}{'│  ' if cause.below else '   '}{terminal.paint('→ ' + visible(cause.wait.resolve), '36')}"
+        yield from cause_lines(cause.below, now, terminal, below)
 
 
 def why_report(root: Ref, causes: Sequence[Reason]) -> dict[str, Any]:
@@ -33,16 +38,6 @@ def why_report(root: Ref, causes: Sequence[Reason]) -> dict[str, Any]:
 def why_value(causes: Sequence[Reason]) -> list[dict[str, Any]]:
     """Returns the causes as JSON without empty fields."""
     return [_value(cause) for cause in causes]
-
-
-def _lines(causes: Sequence[Reason], lead: str, now: float, terminal: Terminal) -> Iterator[str]:
-    for position, cause in enumerate(causes):
-        is_last = position == len(causes) - 1
-        below = lead + ("   " if is_last else "│  ")
-        yield _line(cause, lead + ("└─ " if is_last else "├─ "), now, terminal)
-        if cause.wait.resolve:
-            yield f"{below}{'│  ' if cause.below else '   '}{terminal.paint('→ ' + visible(cause.wait.resolve), '36')}"
-        yield from _lines(cause.below, below, now, terminal)
 
 
 def _line(cause: Reason, lead: str, now: float, terminal: Terminal) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,22 +17,12 @@ from grove_cli.cluster.options import all_namespaces_option, operator_config_opt
 from grove_cli.cluster.target import take_target
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import rules_option, text_or_json_option
-from grove_compiler.record import record
 
 if TYPE_CHECKING:
     from grove_cli.operator.read_objects import ReadObjects
     from grove_compiler.step import StepContext
 
 _BOTH = "NAME excludes -A and -l: specify one object, or all sets."
-
-
-@record
-class _Query:
-    """What to explain: the object of a name, or all sets that a selector selects."""
-
-    name: str
-    selector: str
-    output: str
 
 
 @click.command(
@@ -77,27 +67,11 @@ def command(
     target = take_target(given)
     if bool(name) == (all_namespaces or bool(selector)):
         raise click.UsageError("NAME is missing: specify an object, or all sets with -A or -l." if not name else _BOTH)
-    asked = _Query(name, selector, output)
-    return cluster_or_file.run_with_rules(
-        target, snapshot, (config, rules), lambda *read: _print(asked, *read), all_namespaces=all_namespaces
-    )
+    show = partial(_print_one, name, output) if name else partial(_print_several, selector, output)
+    return cluster_or_file.run_with_rules(target, snapshot, (config, rules), show, all_namespaces=all_namespaces)
 
 
-def _print(asked: _Query, read: ReadObjects, namespace: str, context: StepContext) -> int:
-    from grove_cli.terminal import terminal_of
-
-    if not asked.name:
-        from grove_cli.why.several import several_text, several_value, waiting_sets
-
-        now = time.time()
-        waiting = waiting_sets(read, context, now, namespace, asked.selector)
-        terminal, is_all = terminal_of(sys.stdout), not namespace
-        _write(asked, lambda: several_value(waiting), lambda: several_text(waiting, now, terminal, with_namespaces=is_all))
-        return EXIT_FINDINGS if waiting else 0
-    return _print_one(asked, namespace, read, context)
-
-
-def _print_one(asked: _Query, namespace: str, read: ReadObjects, context: StepContext) -> int:
+def _print_one(name: str, output: str, read: ReadObjects, namespace: str, context: StepContext) -> int:
     from applier.ref import Ref
     from grove_cli.queries.tree_query import find
     from grove_cli.terminal import terminal_of
@@ -105,12 +79,24 @@ def _print_one(asked: _Query, namespace: str, read: ReadObjects, context: StepCo
     from grove_operator.controller.waiting import causes_of
 
     now = time.time()
-    manifest, pcs = find(asked.name, namespace, read.objects)
+    manifest, pcs = find(name, namespace, read.objects)
     root = Ref.of(manifest)
     causes = causes_of(manifest, pcs, read.objects, read.unserved, context, now)
-    _write(asked, lambda: why_report(root, causes), lambda: why_text(root, causes, now, terminal_of(sys.stdout)))
+    if output == "json":
+        outputs.write_report(why_report(root, causes))
+    else:
+        outputs.write_text(why_text(root, causes, now, terminal_of(sys.stdout)))
     return EXIT_FINDINGS if causes else 0
 
 
-def _write(asked: _Query, value: Callable[[], Any], text: Callable[[], str]) -> None:
-    outputs.write([outputs.json_report(value()) if asked.output == "json" else outputs.encoded(text())])
+def _print_several(selector: str, output: str, read: ReadObjects, namespace: str, context: StepContext) -> int:
+    from grove_cli.terminal import terminal_of
+    from grove_cli.why.several import several_text, several_value, waiting_sets
+
+    now = time.time()
+    waiting = waiting_sets(read, context, now, namespace, selector)
+    if output == "json":
+        outputs.write_report(several_value(waiting))
+    else:
+        outputs.write_text(several_text(waiting, now, terminal_of(sys.stdout), with_namespaces=not namespace))
+    return EXIT_FINDINGS if waiting else 0

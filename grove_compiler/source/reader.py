@@ -18,12 +18,17 @@ _MARKS = (
 )
 
 
+def encoding_of(data: bytes) -> str:
+    """Returns the encoding that the byte order mark of a file's content names; UTF-8 without one."""
+    return next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+
+
 def read_bytes(data: bytes, file: str) -> tuple[list[Document], list[Diagnostic]]:
     """Returns the documents of a file's content, and its diagnostics. The encoding is that of the byte order mark, UTF-8 by default.
 
     Bytes that are invalid in that encoding are one error, `source/encoding`, with the place of the first.
     """
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    encoding = encoding_of(data)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:

@@ -274,6 +274,4 @@ def _changed_attempts(old: Manifest, new: Manifest) -> list[int]:
 
 
 def _training_replicas(pcs: Manifest) -> list[Manifest]:
-    entries = mapping(pcs.get("status")).get("trainingReplicas")
-    maps = filter(lambda each: isinstance(each, dict), entries if isinstance(entries, list) else ())
-    return [each for each in maps if isinstance(each.get("index"), int)]
+    return [each for each in maps(mapping(pcs.get("status")).get("trainingReplicas")) if isinstance(each.get("index"), int)]

@@ -126,7 +126,6 @@ def _waits_for_driver(outcome: Outcome) -> bool:
     return (ref.group, ref.kind) == (COMPUTE_DOMAIN.group, COMPUTE_DOMAIN.kind) and outcome.step.obstacle is Obstacle.UNSERVED
 
 
-CONDITION = STALLED
 REFUSED = "Refused"
 MAX_FINDINGS = 5
 
@@ -242,7 +241,7 @@ def hold_message(hold: StepHold) -> str:
 
 def stalled_condition(of: ObjectRef, stall: Stall) -> StatusCondition:
     """Returns the condition of an object that is stalled, or a replica of which is."""
-    return StatusCondition(of, CONDITION, "True", stall.reason, stall.scope + stall.message, "")
+    return StatusCondition(of, STALLED, "True", stall.reason, stall.scope + stall.message, "")
 
 
 def stalled_event(of: ObjectRef, stall: Stall) -> Event:
@@ -256,5 +255,5 @@ def current_status(of: ObjectRef, live: Manifest) -> StatusPatch:
     It is applied along with the condition, because server-side apply removes the fields of its manager that it does not send.
     """
     status = live.get("status") or {}
-    conditions = [condition for condition in status.get("conditions") or [] if condition.get("type") != CONDITION]
+    conditions = [condition for condition in status.get("conditions") or [] if condition.get("type") != STALLED]
     return StatusPatch(of, {**status, "observedGeneration": live["metadata"].get("generation", 0), "conditions": conditions}, "", ())

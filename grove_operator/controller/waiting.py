@@ -71,18 +71,11 @@ HELD, TERMINATING = "why/held", "why/set-terminating"
 """Stand for the name of a rule in the wait of a set that is held or being deleted, of which no rule is evaluated."""
 
 
-def waits_of(
-    pcs: Manifest, objects: Iterable[Manifest], unserved: Iterable[Kind], context: StepContext, now: float, part: Manifest | None = None
-) -> list[ObjectWait]:
-    """Returns what the objects of a set wait for among all `objects`; see `waits_in`."""
-    return waits_in(RecordedCache(objects, unserved), pcs, context, now, part)
-
-
 def causes_of(
     manifest: Manifest, pcs: Manifest, objects: Iterable[Manifest], unserved: Iterable[Kind], context: StepContext, now: float
 ) -> list[Reason]:
     """Returns what an object of a set waits for, each with its causes; see `waits_in`."""
-    return reasons(Ref.of(manifest), waits_of(pcs, objects, unserved, context, now, manifest))
+    return reasons(Ref.of(manifest), waits_in(RecordedCache(objects, unserved), pcs, context, now, manifest))
 
 
 def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: float, part: Manifest | None = None) -> list[ObjectWait]:

@@ -33,7 +33,7 @@ from grove_operator.install.webhook_configurations import (
     Hook,
     Installation,
     not_exempt,
-    webhook_configurations,
+    webhook_configuration,
 )
 
 WHOLE = re.compile(r"^\{\{ (.*) \}\}$", re.DOTALL)
@@ -185,7 +185,7 @@ def _webhooks() -> list[Any]:
     )
     configurations = []
     for hook in ALL_HOOKS:
-        (configuration,) = webhook_configurations(installation, [hook])
+        configuration = webhook_configuration(hook, installation)
         configuration["metadata"] |= {"labels": "{{ labels }}", "annotations": "{{ values.webhooks.annotations or omit }}"}
         configurations.append({"$if": f"values.webhooks.enabled{_condition(hook)}", **configuration})
     return configurations

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from grove_compiler.source.reader import read_bytes, read_text
 from grove_operator.install.values import OWN_LABELS, Values, defaults
+from kube_objects import json_pointer
 
 HELMS_OWN = "global"
 """A key of values that Helm shares with subcharts; it is ignored."""
@@ -32,7 +33,7 @@ def load_values(files: Sequence[tuple[str, bytes]], settings: Sequence[str]) -> 
         errors += [f"{finding.place}: {finding.message}" for finding in findings]
         for document in documents:
             if isinstance(document.value, dict):
-                overrides = _overlay(overrides, {key: value for key, value in document.value.items() if key != HELMS_OWN})
+                overrides = merge(overrides, {key: value for key, value in document.value.items() if key != HELMS_OWN}, keep_nulls=True)
             else:
                 errors.append(f"{name}: expected a map of values")
     for setting in settings:
@@ -42,7 +43,7 @@ def load_values(files: Sequence[tuple[str, bytes]], settings: Sequence[str]) -> 
             continue
         documents, findings = read_text(text, "")
         errors += [f"--set {setting}: {finding.message}" for finding in findings]
-        overrides = _overlay(overrides, _nested(_keys(path), documents[0].value if documents else None))
+        overrides = merge(overrides, _nested(_keys(path), documents[0].value if documents else None), keep_nulls=True)
     if errors:
         raise InvalidValues(errors)
     try:
@@ -54,43 +55,37 @@ def load_values(files: Sequence[tuple[str, bytes]], settings: Sequence[str]) -> 
     return values
 
 
-def merge(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
-    """Returns `base` with the values of `override`, as Helm merges them: maps recursively; null removes a key; others replace."""
+def merge(base: dict[str, Any], override: dict[str, Any], *, keep_nulls: bool = False) -> dict[str, Any]:
+    """Returns `base` with the values of `override`, as Helm merges them: maps recursively; null removes a key; others replace.
+
+    Overrides that are merged with each other `keep_nulls`, which are to remove defaults.
+    """
     merged = dict(base)
     for key, value in override.items():
-        if value is None:
+        if value is None and not keep_nulls:
             merged.pop(key, None)
+        elif isinstance(value, dict) and isinstance(merged.get(key), dict):
+            merged[key] = merge(merged[key], value, keep_nulls=keep_nulls)
         else:
-            merged[key] = merge(merged[key], value) if isinstance(value, dict) and isinstance(merged.get(key), dict) else value
+            merged[key] = value
     return merged
-
-
-def _overlay(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
-    """Merges overrides, and retains their nulls, which are to remove defaults: `merge` would apply them to earlier overrides."""
-    overlaid = dict(base)
-    for key, value in override.items():
-        overlaid[key] = _overlay(overlaid[key], value) if isinstance(value, dict) and isinstance(overlaid.get(key), dict) else value
-    return overlaid
 
 
 def _contradictions(values: Values) -> Iterator[str]:
     """Yields why a combination of values cannot work. The schema of the chart has the same conditions (`tools/generate_chart.py`)."""
 
-    def is_enabled(*path: str, default: bool) -> bool:
-        switch: Any = values.config
-        for name in path:
-            switch = switch.get(name) if isinstance(switch, dict) else None
-        return default if switch is None else bool(switch)
+    def is_enabled(pointer: str, *, default: bool) -> bool:
+        return bool(json_pointer.at(values.config, pointer, default))
 
     for label in filter(values.pod_labels.__contains__, OWN_LABELS):
         yield f"podLabels: {label} is reserved: the operator's pods are selected by it; use another key"
-    if values.webhooks.only and not is_enabled("admission", "mnnvlWebhooks", default=False):
+    if values.webhooks.only and not is_enabled("/admission/mnnvlWebhooks", default=False):
         yield "webhooks.only: nothing would be installed; set config.admission.mnnvlWebhooks=true as well"
-    if values.replicas > 1 and not is_enabled("leaderElection", "enabled", default=False):
+    if values.replicas > 1 and not is_enabled("/leaderElection/enabled", default=False):
         yield f"replicas: {values.replicas} operators would run at the same time; set config.leaderElection.enabled=true as well"
-    if values.webhooks.enabled and not is_enabled("server", "webhooks", "enabled", default=True):
+    if values.webhooks.enabled and not is_enabled("/server/webhooks/enabled", default=True):
         yield "config.server.webhooks.enabled: no server would answer the installed webhooks; set webhooks.enabled=false instead"
-    if not values.webhooks.enabled and is_enabled("authorizer", "enabled", default=False):
+    if not values.webhooks.enabled and is_enabled("/authorizer/enabled", default=False):
         yield "config.authorizer.enabled: the authorizer is a webhook, and webhooks are not installed; set webhooks.enabled=true as well"
 
 

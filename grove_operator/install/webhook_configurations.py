@@ -6,7 +6,7 @@ None has a `caBundle`, so that no upgrade removes it: the operator writes it (`w
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Literal
 
@@ -91,12 +91,11 @@ AUTHORIZE = Hook(
     failure_policy="Fail",
     labels={MANAGED_BY: OPERATOR},
 )
-POD_CLIQUES = RuleWithOperations("grove.io", ["podcliques"])
 MNNVL_POD_CLIQUES = Hook(
     "mnnvl-podclique-webhook",
     "podclique.mnnvl.webhooks.grove.io",
     "/webhooks/mnnvl-podclique",
-    [POD_CLIQUES],
+    [RuleWithOperations("grove.io", ["podcliques"])],
     is_mutating=True,
     side_effects=True,
 )
@@ -126,8 +125,7 @@ class Installation:
     """The operator's `namespace`, the Service of its webhooks and the ServiceAccount of its pods.
 
     `failure_policy` decides about requests to which no webhook responds. `not_exempt` is the expression in CEL that holds for the requests
-    which the authorizer reviews; empty for those of all users. `annotations` are added to each configuration, such as cert-manager's
-    `cert-manager.io/inject-ca-from`.
+    which the authorizer reviews; empty for those of all users.
     """
 
     namespace: str
@@ -136,8 +134,6 @@ class Installation:
     service_account: str = "grove-operator"
     failure_policy: FailurePolicy = "Fail"
     not_exempt: str = ""
-    labels: dict[str, str] = field(default_factory=dict)
-    annotations: dict[str, str] = field(default_factory=dict)
 
     @property
     def user(self) -> str:
@@ -150,16 +146,14 @@ def not_exempt(users: Sequence[str]) -> str:
     return f"!(request.userInfo.username in {json.dumps(users, separators=(',', ':'), ensure_ascii=False)})"
 
 
-def webhook_configurations(installation: Installation, hooks: Iterable[Hook] = ALWAYS) -> list[Manifest]:
-    """Returns one configuration per webhook, so that each can be omitted."""
-    return [_configuration(hook, installation) for hook in hooks]
-
-
-def _configuration(hook: Hook, installation: Installation) -> Manifest:
-    metadata: Manifest = {"name": hook.configuration}
-    metadata |= {key: value for key in ("labels", "annotations") if (value := getattr(installation, key))}
-    kind = "MutatingWebhookConfiguration" if hook.is_mutating else "ValidatingWebhookConfiguration"
-    return {"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": metadata, "webhooks": [_webhook(hook, installation)]}
+def webhook_configuration(hook: Hook, installation: Installation) -> Manifest:
+    """Returns the configuration of one webhook: each has its own, so that it can be omitted."""
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "MutatingWebhookConfiguration" if hook.is_mutating else "ValidatingWebhookConfiguration",
+        "metadata": {"name": hook.configuration},
+        "webhooks": [_webhook(hook, installation)],
+    }
 
 
 def _webhook(hook: Hook, installation: Installation) -> Manifest:

@@ -88,9 +88,9 @@ class GangController:
         """Runs until `stop`. Raises the error that prevents it from reading the cluster."""
         await self.loop.run()
 
-    def stop(self, grace: float = 20.0) -> None:
-        """Begins no further reconciliation, and waits `grace` seconds for those in progress."""
-        self.loop.stop(grace)
+    def stop(self) -> None:
+        """Begins no further reconciliation, and waits 20 seconds for those in progress."""
+        self.loop.stop(20.0)
 
     def _keys(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
         """Yields the gangs of a changed pod before and after, the pod if one of its checks has ended, and the gang of a ConfigMap."""

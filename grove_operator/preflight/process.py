@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -50,7 +49,7 @@ class Injector:
         if request.operation != "CREATE" or request.object.get("kind") != "Pod":
             return answer(request, [])
         result = inject(request.object, self.view, self.preflight, self.program, request.namespace)
-        return answer(request, result.findings, json.dumps(result.patch, separators=(",", ":")).encode() if result.patch else b"")
+        return answer(request, result.findings, result.patch)
 
 
 def result_of(answer: Manifest) -> str:

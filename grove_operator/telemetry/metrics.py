@@ -19,7 +19,7 @@ from applier.events import Event, Finished, Retried, Throttled
 from applier.loop import Result
 from applier.observability.collectors import CacheMetrics, CountedRequests, QueueMetrics, RequestMetrics
 from applier.outcome import UNDONE, WRITTEN, Action, Outcome
-from applier.ref import Manifest, Ref
+from applier.ref import Manifest, Ref, uid_of
 from grove_compiler.kube.conditions import condition_of, is_held, is_true, status_of
 from grove_compiler.labels import BASE_GANG_LABEL, GANG_LABEL
 from grove_compiler.step import Key
@@ -195,14 +195,14 @@ class SetReadiness:
         """Takes a change of any object."""
         if ref[:2] != SET:
             return
-        if old is not None and (new is None or _uid(new) != _uid(old)):
-            self._waiting.pop(_uid(old), None)
+        if old is not None and (new is None or uid_of(new) != uid_of(old)):
+            self._waiting.pop(uid_of(old), None)
             old = None
         if new is not None:
             self._look_at(old, new)
 
     def _look_at(self, old: Manifest | None, new: Manifest) -> None:
-        uid = _uid(new)
+        uid = uid_of(new)
         if is_ready(new):
             if (waited := self._waiting.pop(uid, None)) is not None:
                 self._observe(waited.after, max(0.0, self._clock() - waited.since))
@@ -219,10 +219,6 @@ def is_ready(pcs: Manifest) -> bool:
     status, wanted = status_of(pcs), (pcs.get("spec") or {}).get("replicas", 0)
     counts = [status.get(name, 0) for name in ("replicas", "availableReplicas", "updatedReplicas")]
     return bool(_observed(pcs) == _generation(pcs)) and not is_held(pcs) and counts == [wanted] * 3
-
-
-def _uid(pcs: Manifest) -> str:
-    return str(pcs["metadata"].get("uid", ""))
 
 
 def _generation(pcs: Manifest) -> Any:

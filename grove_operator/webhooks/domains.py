@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable
 
 from applier.cluster import Cluster, find
@@ -18,6 +17,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader
 from grove_compiler.step import StepContext
 from grove_operator import field_managers
 from grove_operator.webhooks.review import AdmissionRequest, Reviewer, answer
+from kube_objects.manifest import is_terminating
 
 SET = Kind("grove.io", "v1alpha1", "PodCliqueSet")
 TIMEOUT = 8.0
@@ -33,7 +33,7 @@ class DomainWebhooks:
 
     async def podclique(self, request: AdmissionRequest, reviewer: Reviewer) -> Manifest:
         """Reviews a PodClique. Returns a patch that adds its claim, or a denial with all reasons."""
-        if request.operation not in ("CREATE", "UPDATE") or _is_terminating(request):
+        if request.operation not in ("CREATE", "UPDATE") or is_terminating(request.object):
             return answer(request, [])
         try:
             async with asyncio.timeout(TIMEOUT):
@@ -42,11 +42,11 @@ class DomainWebhooks:
             return answer(request, [_failure(f"the API server did not answer within {TIMEOUT:g} s")])
         except ApplierError as error:
             return answer(request, [_failure(str(error))])
-        return answer(request, admission.findings, _json(admission.patch))
+        return answer(request, admission.findings, admission.patch)
 
     async def validate(self, request: AdmissionRequest, reviewer: Reviewer) -> Manifest:
         """Validates an update of a PodClique, which must not change the claims of its pods. A creation was validated by `podclique`."""
-        if request.operation != "UPDATE" or _is_terminating(request):
+        if request.operation != "UPDATE" or is_terminating(request.object):
             return answer(request, [])
         settings = reviewer.settings(request)
         return answer(request, admit_podclique(request.object, request.old, None, reviewer.context, settings).findings)
@@ -56,7 +56,7 @@ class DomainWebhooks:
         if request.operation != "CREATE":
             return answer(request, [])
         admission = admit_podgang(request.object, self._view(), reviewer.context, reviewer.settings(request))
-        return answer(request, [admission.problem] if admission.problem is not None else [], _json(admission.patch))
+        return answer(request, [admission.problem] if admission.problem is not None else [], admission.patch)
 
     async def _admitted(self, request: AdmissionRequest, context: StepContext, settings: Settings) -> CliqueAdmission:
         """Creates the objects that a PodClique needs. Reads the set from the server, as it may be newer than the cache."""
@@ -98,14 +98,6 @@ def _named_set(request: AdmissionRequest, settings: Settings) -> list[Manifest]:
     return [{"apiVersion": f"{SET.group}/{SET.version}", "kind": SET.kind, "metadata": metadata}] if name else []
 
 
-def _is_terminating(request: AdmissionRequest) -> bool:
-    return bool((request.object.get("metadata") or {}).get("deletionTimestamp"))
-
-
 def _failure(reason: str) -> Diagnostic:
     message = f"its ComputeDomain could not be created: {reason}"
     return Diagnostic(CODE, "error", message, "metadata.annotations[grove.io/mnnvl-enabled]")
-
-
-def _json(patch: list[Manifest]) -> bytes:
-    return json.dumps(patch, separators=(",", ":")).encode() if patch else b""

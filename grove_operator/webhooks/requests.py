@@ -14,7 +14,7 @@ from grove_compiler.model.inputs.snapshot import ObjectReader, controller_of
 from grove_compiler.scale import Scaling, judge_scaling
 from grove_compiler.step import StepContext
 from grove_operator.webhooks.review import AdmissionRequest, NoReview
-from kube_objects.manifest import group_of, is_terminating
+from kube_objects.manifest import group_of, is_terminating, labels_of
 
 GROUP = "grove.io"
 SCALED = {"podcliquesets": SET_KIND, "podcliques": "PodClique", "podcliquescalinggroups": "PodCliqueScalingGroup"}
@@ -103,8 +103,7 @@ def _set_of(manifest: Manifest | None, namespace: str, view: ObjectReader) -> Ma
 
 
 def _set_name(manifest: Manifest | None) -> str:
-    labels = ((manifest or {}).get("metadata") or {}).get("labels")
-    return str(labels.get(PART_OF) or "") if isinstance(labels, dict) else ""
+    return str(labels_of(manifest or {}).get(PART_OF) or "")
 
 
 def _replicas(manifest: Manifest) -> int | None:

@@ -26,7 +26,7 @@ from grove_compiler.unknown import Unknown
 from grove_operator.webhooks.effects import EffectsPreview
 from grove_operator.wording import wording
 from kube_objects import json_pointer
-from kube_objects.manifest import group_of
+from kube_objects.manifest import group_of, section
 from kube_objects.words import shortened
 
 API_VERSION = "admission.k8s.io/v1"
@@ -103,7 +103,7 @@ class Reviewer:
             return answer(request, [])
         # Only this webhook sees the values that defaults replace; the validating one reports everything else.
         replaced = [finding for finding in decoded.findings if finding.code.startswith("default/")]
-        return answer(request, replaced, _patch(request.object, decoded.manifest))
+        return answer(request, replaced, list(_operations(request.object, decoded.manifest, "")))
 
     def findings(self, request: AdmissionRequest) -> list[Diagnostic]:
         """Returns the findings about a request's object, or the update to it, as `grove lint` does.
@@ -195,13 +195,13 @@ def read_request(review: Any) -> AdmissionRequest:
 def answer(
     request: AdmissionRequest,
     findings: list[Diagnostic],
-    patch: bytes = b"",
+    patch: Sequence[Manifest] = (),
     effects: Sequence[str] = (),
     refusal: tuple[int, str] = (UNPROCESSABLE, "Invalid"),
 ) -> Manifest:
     """Returns the AdmissionReview for findings: denied for errors, with the code and reason of `refusal`.
 
-    The `effects` precede the other warnings.
+    The `patch` has operations of a JSON Patch. The `effects` precede the other warnings.
     """
     wrong = [finding for finding in findings if finding.severity == "error"]
     more = [f"and {len(wrong) - MAX_ERRORS:,} more, which grove lint reports"] if len(wrong) > MAX_ERRORS else []
@@ -216,8 +216,10 @@ def answer(
         response["status"] = {"apiVersion": "v1", "kind": "Status", "status": "Failure", **status}
     if patch:
         import base64
+        import json
 
-        response |= {"patchType": "JSONPatch", "patch": base64.b64encode(patch).decode()}
+        text = json.dumps(patch, separators=(",", ":"))
+        response |= {"patchType": "JSONPatch", "patch": base64.b64encode(text.encode()).decode()}
     warnings = _warnings([*effects, *dict.fromkeys(sentence(finding) for finding in findings if finding.severity != "error")])
     if warnings:
         response["warnings"] = warnings
@@ -245,12 +247,6 @@ def _warnings(texts: list[str]) -> list[str]:
     short = [shortened(text, MAX_WARNING_LENGTH) for text in texts]
     most = MAX_WARNINGS_LENGTH // MAX_WARNING_LENGTH
     return short if len(short) <= most else [*short[: most - 1], f"and {len(short) - most + 1} more warnings, which grove lint reports"]
-
-
-def _patch(before: Manifest, after: Manifest) -> bytes:
-    import json
-
-    return json.dumps(list(_operations(before, after, "")), separators=(",", ":")).encode()
 
 
 def _operations(before: Any, after: Any, path: str) -> Iterator[Manifest]:
@@ -281,8 +277,7 @@ def _validated_parts(manifest: Manifest) -> list[Any]:
 
 
 def _text_in(request: Mapping[str, Any], part: str, key: str) -> str:
-    value = request.get(part)
-    text = value.get(key) if isinstance(value, Mapping) else None
+    text = section(request, part).get(key)
     return text if isinstance(text, str) else ""
 
 

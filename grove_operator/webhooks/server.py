@@ -8,7 +8,6 @@ import logging
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Protocol
 
 from aiohttp import web
 
@@ -36,23 +35,16 @@ Answer = Callable[[object, int], Manifest | Awaitable[Manifest]]
 """Returns the response to the body of a review, and its size in bytes. Raises `NoReview`, and `Unknown` until the cache is synced."""
 
 
-class ServerConnection(Protocol):
-    """A connection of the server."""
-
-    def force_close(self) -> None:
-        """Closes the connection."""
-
-
 class IdleConnections:
     """Closes idle connections of a server; `connections` returns the open ones."""
 
-    def __init__(self, connections: Callable[[], Iterable[ServerConnection]]) -> None:
+    def __init__(self, connections: Callable[[], Iterable[web.RequestHandler]]) -> None:
         self._connections = connections
-        self._ends: dict[ServerConnection, float] = {}
-        self._busy: set[ServerConnection] = set()
+        self._ends: dict[web.RequestHandler, float] = {}
+        self._busy: set[web.RequestHandler] = set()
 
     @asynccontextmanager
-    async def in_request(self, connection: ServerConnection) -> AsyncIterator[None]:
+    async def in_request(self, connection: web.RequestHandler) -> AsyncIterator[None]:
         """Marks a connection as busy with a request while entered."""
         self._busy.add(connection)
         try:
@@ -119,7 +111,7 @@ class ReviewServer:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    def _connections(self) -> list[ServerConnection]:
+    def _connections(self) -> list[web.RequestHandler]:
         return list(self._runner.server.connections) if self._runner is not None and self._runner.server is not None else []
 
     def _answering(self, answer: Answer) -> Callable[[web.Request], Awaitable[web.Response]]:

@@ -87,7 +87,6 @@ def source_of(cluster: Cluster, serving: Serving, shown: ServedCertificate, cloc
     if serving.folder:
         return CertificateFiles(serving.folder, shown, serving.service and f"{serving.service}.{serving.namespace}.svc", clock, note)
     # Imported lazily, as only the creation of certificates needs the library `cryptography`.
-    from grove_operator.webhooks.shared_certificate import CertificateLocation, Service, SharedCertificate
+    from grove_operator.webhooks.shared_certificate import Service, SharedCertificate
 
-    place = CertificateLocation(serving.secret, Service(serving.namespace, serving.service))
-    return SharedCertificate(cluster, place, shown, clock, note)
+    return SharedCertificate(cluster, serving.secret, Service(serving.namespace, serving.service), shown, clock, note)

@@ -18,7 +18,6 @@ from cryptography import x509
 from applier.cluster import Cluster, find
 from applier.errors import AlreadyExists, ApplierError, NotFound, WriteConflict
 from applier.ref import SECRET, Kind, Manifest
-from grove_compiler.record import record
 from grove_operator import field_managers
 from grove_operator.webhooks import rotation
 from grove_operator.webhooks.authority import Material, read_bundle, write_bundle
@@ -113,24 +112,16 @@ OVERLAP = 3600.0
 """Seconds for which a replaced authority is still trusted: other replicas check every ten seconds."""
 
 
-@record
-class CertificateLocation:
-    """The Secret of the certificates, and the Service of the webhooks, both in the operator's namespace."""
-
-    secret: str
-    service: Service
-
-
 class SharedCertificate:
-    """The certificate of a Secret (a `CertificateSource`).
+    """The certificate of a Secret in the namespace of the Service (a `CertificateSource`).
 
     `clock` gives seconds since the epoch; `note` takes a line for each change and error.
     """
 
     def __init__(
-        self, cluster: Cluster, place: CertificateLocation, shown: ServedCertificate, clock: Callable[[], float], note: Log
+        self, cluster: Cluster, secret: str, service: Service, shown: ServedCertificate, clock: Callable[[], float], note: Log
     ) -> None:
-        self._cluster, self._place, self._clock, self._note = cluster, place, clock, note
+        self._cluster, self._secret, self._service, self._clock, self._note = cluster, secret, service, clock, note
         self._certificate = shown
         self._shown: Material | None = None
         self._pending: Material | None = None
@@ -178,10 +169,10 @@ class SharedCertificate:
 
     async def _shared(self) -> Material:
         """Returns the certificates of the Secret, created or renewed if needed. Raises `ClusterError`."""
-        names = self._place.service.names
+        names = self._service.names
         for _ in range(ATTEMPTS):
             resource = await self._cluster.resource(SECRET)
-            secret = await find(self._cluster, resource, self._place.service.namespace, self._place.secret)
+            secret = await find(self._cluster, resource, self._service.namespace, self._secret)
             now = _time(self._clock())  # only now, since a server's clock is known once it has answered
             decision = rotation.decide(secret, now, names)
             if decision.action == "keep" and decision.material is not None:
@@ -199,7 +190,7 @@ class SharedCertificate:
             self._note(f"certificates were created: {decision.reason}")
             self._last_refusal = ""
             return material
-        raise NoCertificate(f"the Secret {self._place.service.namespace}/{self._place.secret} changes on every attempt to write it")
+        raise NoCertificate(f"the Secret {self._service.namespace}/{self._secret} changes on every attempt to write it")
 
     def _note_refusal(self, error: ApplierError) -> None:
         """Notes why the Secret cannot be renewed, once: a check every ten seconds, for weeks, finds the same error."""
@@ -210,7 +201,7 @@ class SharedCertificate:
     async def _write(self, secret: Manifest | None, material: Material) -> None:
         """Writes the Secret, unless it has changed meanwhile. Raises `AlreadyExists`, `WriteConflict`."""
         resource, data = await self._cluster.resource(SECRET), rotation.data_of(material)
-        namespace, name = self._place.service.namespace, self._place.secret
+        namespace, name = self._service.namespace, self._secret
         if secret is None:
             metadata = {"name": name, "namespace": namespace, "labels": LABELS}
             made = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "kubernetes.io/tls", "data": data}
@@ -220,7 +211,7 @@ class SharedCertificate:
             await self._cluster.patch(resource, namespace, name, {"metadata": version, "data": data}, manager=field_managers.OPERATOR)
 
     async def _distribute(self, needed: Sequence[x509.Certificate], *, only_needed: bool) -> list[Manifest]:
-        return await distribute(self._cluster, self._place.service, needed, _time(self._clock()), only_needed=only_needed)
+        return await distribute(self._cluster, self._service, needed, _time(self._clock()), only_needed=only_needed)
 
     @property
     def _shown_authority(self) -> x509.Certificate:

@@ -70,23 +70,19 @@ def _document(text: str) -> dict[str, Any]:
 
     Some versions print notices before it. Whatever follows it tells of an end that the document does not know.
     """
+    document: dict[str, Any]
     notices, brace, rest = text.partition("{")
     if not brace:
         raise UnreadableOutput(f"it is no JSON: {text.strip()[:200] or 'nothing was printed'}")
     if TROUBLE.search(notices):
         raise UnreadableOutput(f"there is an error before the result: {notices.strip()[:200]}")
-    document, rest = _first_document(brace + rest)
-    if rest.strip():
-        raise UnreadableOutput(f"there is something after the result: {rest.strip()[:200]}")
-    return document
-
-
-def _first_document(text: str) -> tuple[dict[str, Any], str]:
     try:
-        document, end = json.JSONDecoder(object_pairs_hook=unique_keys).raw_decode(text)
+        document, end = json.JSONDecoder(object_pairs_hook=unique_keys).raw_decode(brace + rest)
     except (ValueError, RecursionError) as error:  # ValueError also for a number with thousands of digits
         raise UnreadableOutput(f"it is cut off or garbled: {error}") from None
-    return document, text[end:]
+    if after := (brace + rest)[end:].strip():
+        raise UnreadableOutput(f"there is something after the result: {after[:200]}")
+    return document
 
 
 def _results(test: dict[str, Any]) -> Iterator[DiagResult]:

@@ -103,22 +103,10 @@ def name_of(error_id: int) -> str:
     return f"{PREFIX}{NAMES.get(error_id, error_id)}"
 
 
-ACTIONS = {
-    "memory": RecommendedAction.CONTACT_SUPPORT,
-    "pcie": RecommendedAction.CONTACT_SUPPORT,
-    "nvlink": RecommendedAction.CONTACT_SUPPORT,
-    "nvbandwidth": RecommendedAction.CONTACT_SUPPORT,
-    "memory_bandwidth": RecommendedAction.CONTACT_SUPPORT,
-    "memtest": RecommendedAction.CONTACT_SUPPORT,
-    "diagnostic": RecommendedAction.RUN_DCGMEUD,
-    "targeted_stress": RecommendedAction.RUN_DCGMEUD,
-    "targeted_power": RecommendedAction.RUN_DCGMEUD,
-    "pulse_test": RecommendedAction.RUN_DCGMEUD,
-}
-"""Recommended actions by test (ADR-026, Error to Recommended Action Mapping).
+STRESS = {"diagnostic", "targeted_stress", "targeted_power", "pulse_test"}
+"""Tests that load a GPU, the design's Stress: DCGM's EUD is recommended (ADR-026, Error to Recommended Action Mapping).
 
-The design's Memory, PCIe and NVLink need support, its Stress is what loads a GPU. Tests that it does not name stand with those of their
-sort; any other needs support, too.
+The design's Memory, PCIe and NVLink need support, and so does any other test.
 """
 
 NOT_HARDWARE = {"software", *DEPLOYMENT} - {"page_retirement/row_remap", "inforom"}
@@ -165,7 +153,7 @@ def _report(result: DiagResult, uuids: Mapping[int, str]) -> HealthReport | None
         return HealthReport(name, result.message or "warning", error_code=_code(result), entities=entities)
     if result.test in NOT_HARDWARE and not HARDWARE.intersection(result.categories):
         return HealthReport(name, result.message or "failed", error_code=_code(result), entities=entities)
-    action = ACTIONS.get(result.test, RecommendedAction.CONTACT_SUPPORT)
+    action = RecommendedAction.RUN_DCGMEUD if result.test in STRESS else RecommendedAction.CONTACT_SUPPORT
     return HealthReport(name, result.message or "failed", is_fatal=True, action=action, error_code=_code(result), entities=entities)
 
 

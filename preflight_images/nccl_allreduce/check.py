@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from preflight_images.nccl_allreduce.benchmark import COLLECTIVE, INIT, MET
 from preflight_images.nccl_allreduce.gang import POLL, GangTimeout, GangWatch, RankedGang, has_passed, instance_type, wait_for_gang
 from preflight_images.nccl_loopback.check import count_gpus
 from preflight_images.shared.nccl import BANDWIDTH, FATAL, error_of, failure, with_topology
-from preflight_images.shared.outcome import PASSED, CheckOutcome, HealthReport, Misconfigured, say, unique_keys
+from preflight_images.shared.outcome import PASSED, CheckOutcome, HealthReport, Misconfigured, say, unique_keys, warn
 from preflight_images.shared.settings import CheckSettings, required, seconds, threshold_of, whole
 
 NAME = "nccl-allreduce"
@@ -68,21 +69,16 @@ def check(environment: Mapping[str, str], settings: CheckSettings) -> CheckOutco
         waited, began = waited + gang.waited, time.monotonic()
         say({"check": NAME, "gang": gang.size, "rank": gang.rank, "master": gang.master, "waited_seconds": round(waited, 1)})
         watch = GangWatch(folder, pod, address, gang)
-        with_files = with_topology(environment, warn, instance_type(folder, pod))
+        with_files = with_topology(environment, partial(warn, NAME), instance_type(folder, pod))
         process_environment = {**with_files, **variables, "PET_RDZV_ID": gang.generation}
         world = gang.size * ranks
         outcome = measure(torchrun(gang, ranks, port), process_environment, ranks, threshold, settings.timeout, watch, world=world)
         if outcome is not None:
             return replace(outcome, gang_wait=(gang_id, waited))
         waited += time.monotonic() - began
-        say({"check": NAME, "warning": CHANGED})
+        warn(NAME, CHANGED)
         if waited >= patience:
             return replace(gang_timeout(f"{CHANGED}, for {waited:.0f} s"), gang_wait=(gang_id, waited))
-
-
-def warn(text: str) -> None:
-    """Logs circumstances that may explain a result."""
-    say({"check": NAME, "warning": text})
 
 
 def torchrun(gang: RankedGang, ranks: int, port: int) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Mapping
+from functools import partial
 
 from preflight_images.nccl_loopback.output import Bandwidth, TestFailed, read_output
 from preflight_images.shared.nccl import BANDWIDTH, error_of, failure, with_topology
-from preflight_images.shared.outcome import PASSED, CheckOutcome, HealthReport, Misconfigured, UnreadableOutput, say
+from preflight_images.shared.outcome import PASSED, CheckOutcome, HealthReport, Misconfigured, UnreadableOutput, warn
 from preflight_images.shared.settings import CheckSettings, threshold_of
 
 NAME = "nccl-loopback"
@@ -30,7 +31,7 @@ def check(environment: Mapping[str, str], settings: CheckSettings) -> CheckOutco
     binary = environment.get("NCCL_TEST_BINARY_PATH") or "all_reduce_perf"
     gpus = count_gpus()
     try:
-        with_files = with_topology(environment, warn)
+        with_files = with_topology(environment, partial(warn, NAME))
         ended = subprocess.run(
             command(binary, gpus), env=with_files, capture_output=True, text=True, errors="replace", timeout=settings.timeout, check=False
         )
@@ -39,11 +40,6 @@ def check(environment: Mapping[str, str], settings: CheckSettings) -> CheckOutco
     except subprocess.TimeoutExpired:
         return failure(CHECK_NAME, "NCCL_TIMEOUT", f"the test did not end within {settings.timeout:.0f} s")
     return verdict(ended.returncode, ended.stdout + ended.stderr, threshold, gpus)
-
-
-def warn(text: str) -> None:
-    """Logs circumstances that may explain a result."""
-    say({"check": NAME, "warning": text})
 
 
 def verdict(code: int, text: str, threshold: float, gpus: int) -> CheckOutcome:

@@ -71,6 +71,11 @@ def say(line: Mapping[str, Any]) -> None:
     sys.stdout.flush()
 
 
+def warn(check: str, text: str) -> None:
+    """Logs circumstances that may explain the result of a check."""
+    say({"check": check, "warning": text})
+
+
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Returns the map of a JSON object. Raises `ValueError` for a key that is there twice: which of the values holds, nobody knows."""
     keys = dict(pairs)

@@ -9,12 +9,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from preflight_images.shared.connector import Clock, Connector, Undelivered, message_of
-from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, CheckOutcome, Misconfigured, say
+from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, CheckOutcome, Misconfigured, say, warn
 from preflight_images.shared.settings import Check, CheckSettings, attempt, read_settings
 
 MAX_BYTES = 4096
@@ -118,13 +119,13 @@ def log(name: str, outcome: CheckOutcome, duration: float) -> None:
 
 
 def _report(name: str, outcome: CheckOutcome, settings: CheckSettings, clock: Clock) -> None:
-    connector = Connector(settings, lambda text: say({"check": name, "warning": text}), clock)
+    connector = Connector(settings, partial(warn, name), clock)
     at = clock.time()
     try:
         connector.keep([message_of(report, f"preflight-{name}", settings, at) for report in outcome.reports])
         connector.flush()
     except (Undelivered, OSError) as error:
-        say({"check": name, "warning": str(error)})
+        warn(name, str(error))
 
 
 def _count(settings: CheckSettings, text: str) -> None:

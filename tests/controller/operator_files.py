@@ -48,7 +48,7 @@ class Setting:
         log = Log(self.log, {"logFormat": "text"})
         document = Document(json.loads(self.config.read_text()))
         files = StartFiles([str(self.rules)], str(self.config), world.operator._context.program, document)
-        reports = Reports(log, self.counted.append, events.record) if events else Reports(log, self.counted.append)
+        reports = Reports(log, self.counted.append, events.record if events else no_event)
         return Reload(files, world.operator._context, world.operator, reports, at_once)
 
     def told(self) -> str:
@@ -62,3 +62,7 @@ async def at_once(build: Callable[[], Program]) -> Program:
 
 def marks(world: WholeOperator) -> set[str]:
     return {(one["metadata"].get("annotations") or {}).get("mine", "") for one in world.of(SERVICE)}
+
+
+async def no_event(*_: str) -> None:
+    """Where no cluster has an object for events."""

@@ -9,7 +9,7 @@ import pytest
 
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
-from grove_operator.install.webhook_configurations import MNNVL, Installation, webhook_configurations
+from grove_operator.install.webhook_configurations import MNNVL, Installation, webhook_configuration
 from tests.suite.rows import rows
 
 from .compiling import Objects, objects_of
@@ -330,7 +330,7 @@ def test_they_are_registered_only_where_the_configuration_asks_for_them() -> Non
 
 
 def test_a_trial_makes_nothing_and_api_servers_know_it() -> None:
-    effects = {hook.path: one["webhooks"][0]["sideEffects"] for hook in MNNVL for one in webhook_configurations(Installation("n"), [hook])}
+    effects = {hook.path: webhook_configuration(hook, Installation("n"))["webhooks"][0]["sideEffects"] for hook in MNNVL}
     assert effects == {
         "/webhooks/mnnvl-podclique": "NoneOnDryRun",
         "/webhooks/validate-mnnvl-podclique": "None",

@@ -10,7 +10,7 @@ from applier.ref import Manifest
 from grove_compiler.engine.runtime.results import ObjectWait
 from grove_compiler.model.expanded.last_valid_spec import MAX_SIZE, last_valid_spec
 from grove_compiler.model.expanded.recorded_templates import LAST_VALID_SPEC
-from grove_operator.controller.waiting import waits_of
+from grove_operator.controller.waiting import RecordedCache, waits_in
 from tests.simulation.sets import equipped, image, replicas, strategy
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import AUTOSCALER, CLIQUE, GROUP, POD, REVISION, SET, is_ready
@@ -125,7 +125,7 @@ def waits_without_room(simulation: Simulation) -> list[ObjectWait]:
     lose(simulation, "demo-0-front")
     simulation.wait(60)
     set = simulation.world.get(SET, "demo")
-    return waits_of(set, simulation.world.cluster.store.objects.values(), [], context(), simulation.world.now)
+    return waits_in(RecordedCache(simulation.world.cluster.store.objects.values(), []), set, context(), simulation.world.now)
 
 
 def test_what_waits_meanwhile_is_told_beside_why_the_edit_is_held() -> None:

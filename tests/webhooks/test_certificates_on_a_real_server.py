@@ -20,7 +20,7 @@ from applier.errors import ApplierError
 from applier.ref import Kind, Manifest, uid_of
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
-from grove_operator.install.webhook_configurations import VALIDATE_SETS, Installation, webhook_configurations
+from grove_operator.install.webhook_configurations import VALIDATE_SETS, Installation, webhook_configuration
 from grove_operator.webhooks import authority, rotation, shared_certificate
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.review import Reviewer
@@ -73,9 +73,9 @@ class WebhookReplicas:
         mine = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}}
         made = []
         for port in self.ports:
-            for manifest in webhook_configurations(Installation(self.namespace, "admission", port), [VALIDATE_SETS]):
-                manifest["metadata"]["name"] = f"{self.namespace}-{port}"
-                made.append({**manifest, "webhooks": [{**webhook, **mine} for webhook in manifest["webhooks"]]})
+            manifest = webhook_configuration(VALIDATE_SETS, Installation(self.namespace, "admission", port))
+            manifest["metadata"]["name"] = f"{self.namespace}-{port}"
+            made.append({**manifest, "webhooks": [{**webhook, **mine} for webhook in manifest["webhooks"]]})
         return made
 
     async def install(self, *options: str) -> None:

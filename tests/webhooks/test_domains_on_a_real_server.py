@@ -13,7 +13,7 @@ import pytest
 
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.api import crd
-from grove_operator.install.webhook_configurations import MNNVL, Installation, webhook_configurations
+from grove_operator.install.webhook_configurations import MNNVL, Installation, webhook_configuration
 from tests.applier.transport.certificates import needs_openssl
 from tests.cli.conftest import cache_of_the_session
 from tests.controller.live.test_mnnvl import DEFINITION
@@ -79,7 +79,7 @@ class Place(NamedTuple):
 
 
 def configurations(served: Served) -> Iterator[Manifest]:
-    for manifest in webhook_configurations(Installation("default"), MNNVL):
+    for manifest in (webhook_configuration(each, Installation("default")) for each in MNNVL):
         [hook] = manifest["webhooks"]
         path = hook["clientConfig"]["service"]["path"]
         hook["clientConfig"] = {"url": served.url + path, "caBundle": served.bundle}
@@ -101,7 +101,7 @@ def demo(place: Place) -> Iterator[Place]:
     """A set that enables MNNVL, whose controller hands no annotations on, as the shipped one does not."""
     place.apply(pcs([clique("worker"), clique("ps")], annotations=mnnvl("replica")))
     yield place
-    for hook in webhook_configurations(Installation("default"), MNNVL):
+    for hook in (webhook_configuration(each, Installation("default")) for each in MNNVL):
         place.plane.kubectl("delete", hook["kind"], hook["metadata"]["name"], "--ignore-not-found")
     place.plane.kubectl("delete", "podgangs,podcliques,podcliquesets", "--all")
     place.until(lambda: place.get("computedomain", "demo-0-cd"), None)

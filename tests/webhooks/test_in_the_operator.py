@@ -25,7 +25,7 @@ from grove_operator.install.webhook_configurations import (
     Hook,
     Installation,
     not_exempt,
-    webhook_configurations,
+    webhook_configuration,
 )
 from tests.applier.transport.certificates import authority, needs_openssl, signed
 from tests.cli.conftest import cache_of_the_session
@@ -79,7 +79,7 @@ class Place:
         mine: Manifest = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": asked_in}}}
         if labels:
             mine["objectSelector"] = {"matchLabels": dict(labels)}
-        for manifest in webhook_configurations(self.installation(port), hooks):
+        for manifest in (webhook_configuration(hook, self.installation(port)) for hook in hooks):
             manifest["metadata"]["name"] += f"-{self.namespace}-{name}"
             manifest["webhooks"] = [{**webhook, **mine} for webhook in manifest["webhooks"]]
             self.installed.append(manifest)

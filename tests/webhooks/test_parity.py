@@ -28,7 +28,7 @@ from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
-from grove_operator.install.webhook_configurations import VALIDATE_SETS, VALIDATE_TOPOLOGIES, Installation, webhook_configurations
+from grove_operator.install.webhook_configurations import VALIDATE_SETS, VALIDATE_TOPOLOGIES, Installation, webhook_configuration
 from grove_operator.webhooks import authority
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ServedCertificate
@@ -140,7 +140,8 @@ def tried(asking_plane: Asked, program: Program) -> list[Tried]:
 def install(plane: ControlPlane, webhook: Webhook, port: int, program: Program) -> None:
     """Installs the configurations, and returns once they are in force."""
     bundle = base64.b64encode(webhook.authority.certificate).decode()
-    configurations = webhook_configurations(Installation("kube-system", "admission", port), [VALIDATE_SETS, VALIDATE_TOPOLOGIES])
+    installation = Installation("kube-system", "admission", port)
+    configurations = [webhook_configuration(hook, installation) for hook in (VALIDATE_SETS, VALIDATE_TOPOLOGIES)]
     for one in configurations:
         one["webhooks"][0]["clientConfig"]["caBundle"] = bundle
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission", "namespace": "kube-system"}}

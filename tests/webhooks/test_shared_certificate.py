@@ -19,11 +19,11 @@ from applier.ref import Kind, Ref, uid_of
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time, run_virtual
 from grove_operator.field_managers import CA_BUNDLE
-from grove_operator.install.webhook_configurations import Installation, webhook_configurations
+from grove_operator.install.webhook_configurations import ALWAYS, Installation, webhook_configuration
 from grove_operator.webhooks import authority, rotation
 from grove_operator.webhooks.authority import read_bundle
 from grove_operator.webhooks.certificate import ServedCertificate
-from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, CertificateLocation, Service, SharedCertificate
+from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, Service, SharedCertificate
 from tests.suite.effort import runs
 
 from .in_memory import cluster_with_webhooks, found
@@ -33,9 +33,8 @@ Manifest = dict[str, Any]
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 DAY = 86_400.0
 SERVICE = Service("kube-system", "grove-operator")
-PLACE = CertificateLocation("certificates", SERVICE)
 SECRET = Ref("", "Secret", "kube-system", "certificates")
-CONFIGURATIONS = webhook_configurations(Installation("kube-system"))
+CONFIGURATIONS = [webhook_configuration(hook, Installation("kube-system")) for hook in ALWAYS]
 REFS = [Ref.of(one) for one in CONFIGURATIONS]
 STRANGER = {
     **copy.deepcopy(CONFIGURATIONS[1]),
@@ -72,7 +71,7 @@ class Replica:
 
     def __init__(self, cluster: MemoryCluster, clock: Callable[[], float] = now) -> None:
         self.certificate, self.told, self.noted = Recorded(), list[str](), list[str]()
-        self.source = SharedCertificate(cluster, PLACE, self.certificate, clock, self.noted.append)
+        self.source = SharedCertificate(cluster, "certificates", SERVICE, self.certificate, clock, self.noted.append)
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> Replica:

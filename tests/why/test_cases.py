@@ -15,7 +15,7 @@ from grove_cli.why.as_text import why_text
 from grove_compiler.model.inputs.settings import Settings
 from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
-from grove_operator.controller.waiting import waits_of
+from grove_operator.controller.waiting import RecordedCache, waits_in
 from tests.status.test_cases import the_set
 from tests.status.world import NOW, live_objects_of, merged
 from tests.step.world import context
@@ -56,7 +56,7 @@ def told(case: Manifest) -> tuple[Ref, list[Reason], list[Manifest]]:
     real = next((one["metadata"]["name"] for one in objects if (one["kind"], called(one)) == (kind, name)), name)
     asked, set = find(f"{kind}/{real}", "", objects)
     unserved = [COMPUTE_DOMAIN] if case.get("withoutDriver") else []
-    return Ref.of(asked), reasons(Ref.of(asked), waits_of(set, objects, unserved, shared(case), NOW, asked)), objects
+    return Ref.of(asked), reasons(Ref.of(asked), waits_in(RecordedCache(objects, unserved), set, shared(case), NOW, asked)), objects
 
 
 def read(path: Path) -> Manifest:

@@ -11,7 +11,7 @@ from grove_cli.queries.tree_query import find
 from grove_cli.why.as_text import why_text
 from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.membership import key_of
-from grove_operator.controller.waiting import waits_of
+from grove_operator.controller.waiting import RecordedCache, waits_in
 from tests.simulation.sets import FRONT, demo, image
 from tests.simulation.simulation import running
 
@@ -32,7 +32,7 @@ def stuck() -> tuple[list[Manifest], float]:
 def why(words: str) -> tuple[Ref, list[Reason]]:
     objects, now = stuck()
     asked, set = find(words, "", objects)
-    return Ref.of(asked), reasons(Ref.of(asked), waits_of(set, objects, [], shared({}), now))
+    return Ref.of(asked), reasons(Ref.of(asked), waits_in(RecordedCache(objects, []), set, shared({}), now))
 
 
 def lines(words: str) -> list[str]:
@@ -64,7 +64,7 @@ def test_a_part_is_told_the_same_where_only_what_it_waits_for_is_looked_at(kind:
     assert len({key.replica for one in parts if (key := key_of(Ref.of(one), one))}) == 2
     for part in parts:
         asked, set = find(f"{kind}/{part['metadata']['name']}", "", objects)
-        alone, beside_others = (list(waits_of(set, objects, [], shared({}), now, one)) for one in (asked, None))
+        alone, beside_others = (list(waits_in(RecordedCache(objects, []), set, shared({}), now, one)) for one in (asked, None))
         root = Ref.of(asked)
         texts = [why_text(root, reasons(root, waits), now, PIPE) for waits in (alone, beside_others)]
         assert texts[0] == texts[1]

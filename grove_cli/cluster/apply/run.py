@@ -14,7 +14,8 @@ from applier.events import Sink
 from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Kind, Manifest, Ref
 from grove_cli import output as outputs
-from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
+from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines
+from grove_cli.cluster.listeners import Relay
 from grove_cli.cluster.session import Failed, Session, SignalExit, graceful_once_planned, program_of, say
 from grove_cli.cluster.step_lines import effects_line
 from grove_cli.cluster.words import Folding, name_of, run_report, tally
@@ -65,7 +66,7 @@ class ApplyRun:
     def _sinks(self) -> Sink:
         if self.choices.output != "text":
             return self.waits.sink
-        return self.lines.sink if self.is_live else to_all(self.lines.sink, self.waits.sink)
+        return self.lines.sink if self.is_live else Relay(self.lines.sink, self.waits.sink)
 
     @contextmanager
     def showing(self) -> Iterator[None]:
@@ -77,7 +78,7 @@ class ApplyRun:
 
         with ApplyProgress() as progress:
             self.lines.out = progress.out
-            self.sink = to_all(progress.sink, self.lines.sink)
+            self.sink = Relay(progress.sink, self.lines.sink)
             yield
 
     async def work(self, session: Session) -> int:
@@ -274,6 +275,4 @@ class WrittenObjects:
 
     def as_yaml(self) -> Iterable[bytes]:
         """Returns the objects as YAML documents, in the order of the graph."""
-        from grove_compiler.source.yaml_writer import iter_yaml
-
-        return map(outputs.encoded, iter_yaml([self.by_ref[ref] for ref in self.graph.objects if ref in self.by_ref]))
+        return outputs.as_yaml([self.by_ref[ref] for ref in self.graph.objects if ref in self.by_ref])

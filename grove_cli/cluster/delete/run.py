@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from applier.events import Sink
 from applier.outcome import UNDONE, Action, Obstacle, Outcome, Step
 from grove_cli import output as outputs
-from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
+from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines
+from grove_cli.cluster.listeners import Relay
 from grove_cli.cluster.session import Failed, Session, SignalExit, say
 from grove_cli.cluster.words import Folding, name_of, outcomes_report
 from grove_cli.exit_codes import EXIT_ERROR
@@ -54,7 +55,7 @@ class DeleteRun:
         self.lines = OutcomeLines(terminal_of(sys.stdout), suffix=SUFFIXES.get(choices.dry_run, ""), words=WORDS)
         self.waits = WaitLines()
         self.ended = SignalExit()
-        self.sink: Sink = to_all(self.lines.sink, self.waits.sink) if choices.output == "text" else self.waits.sink
+        self.sink: Sink = Relay(self.lines.sink, self.waits.sink) if choices.output == "text" else self.waits.sink
 
     async def work(self, session: Session) -> int:
         """Deletes, prints the outcomes, and returns the exit code."""

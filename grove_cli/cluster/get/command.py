@@ -58,32 +58,30 @@ def _formats(_: click.Context, __: click.Parameter, incomplete: str) -> list[str
 
 
 _options = adding(
-    (
-        query_options,
-        all_namespaces_option,
-        selector_option,
-        text_option(
-            "-o",
-            "--output",
-            metavar="FORMAT",
-            callback=_format,
-            shell_complete=_formats,
-            help="As in kubectl: wide, name, json, yaml, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,…",
-        ),
-        text_option("--sort-by", metavar="PATH", help="Sort by a field: .metadata.creationTimestamp."),
-        text_option(
-            "-L",
-            "--label-columns",
-            multiple=True,
-            metavar="LABEL",
-            callback=_label_columns,
-            help="Add a column for a label; repeatable, or separated by commas.",
-        ),
-        click.option("--show-labels", is_flag=True, help="Add a column with all labels."),
-        click.option("--no-headers", is_flag=True, help="Do not print column headers."),
-        click.option("--ignore-not-found", is_flag=True, help="Do not treat a NAME that does not exist as an error."),
-        watch_option,
-    )
+    query_options,
+    all_namespaces_option,
+    selector_option,
+    text_option(
+        "-o",
+        "--output",
+        metavar="FORMAT",
+        callback=_format,
+        shell_complete=_formats,
+        help="As in kubectl: wide, name, json, yaml, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,…",
+    ),
+    text_option("--sort-by", metavar="PATH", help="Sort by a field: .metadata.creationTimestamp."),
+    text_option(
+        "-L",
+        "--label-columns",
+        multiple=True,
+        metavar="LABEL",
+        callback=_label_columns,
+        help="Add a column for a label; repeatable, or separated by commas.",
+    ),
+    click.option("--show-labels", is_flag=True, help="Add a column with all labels."),
+    click.option("--no-headers", is_flag=True, help="Do not print column headers."),
+    click.option("--ignore-not-found", is_flag=True, help="Do not treat a NAME that does not exist as an error."),
+    watch_option,
 )
 
 
@@ -187,7 +185,7 @@ def tree(name: str, watch: bool, ignore_not_found: bool, rules: tuple[str, ...],
             return drawn_tree(await read_tree(session.cluster, name, session.namespace), output, check)
 
         try:
-            return await _shown(session, read, session.namespace, output, watch)
+            return await _shown(session, read, output, watch)
         except NotThere:
             if ignore_not_found and not watch:
                 return 0
@@ -196,11 +194,11 @@ def tree(name: str, watch: bool, ignore_not_found: bool, rules: tuple[str, ...],
     return sessions.run(work, target, long=watch)
 
 
-async def _shown(session: Session, read: Read, namespace: str, output: str, watch: bool) -> int:
+async def _shown(session: Session, read: Read, output: str, watch: bool) -> int:
     if watch:
         from grove_cli.cluster.get.watch import watch as draw_again
 
-        return await draw_again(session, read, namespace, output)
+        return await draw_again(session, read, session.namespace, output)
     outputs.write([(await read()).text])
     return 0
 

@@ -9,6 +9,7 @@ from applier.decision.fields import Fields, read_step
 from applier.decision.managers import BadManagedFields, Identity, managers_of
 from applier.outcome import ABSENT, ItemKey, Path, dotted
 from applier.ref import Manifest
+from kube_objects import json_pointer
 
 CLIQUES = ("spec", "template", "cliques")
 
@@ -76,11 +77,10 @@ def later_replacers(live: Manifest, wanted: Manifest) -> list[Tool]:
 
 
 def _replacing(live: Manifest, wanted: Manifest) -> list[Tool]:
-    if _at(live, CLIQUES) == _at(wanted, CLIQUES):
+    if json_pointer.at(live, json_pointer.join(CLIQUES)) == json_pointer.at(wanted, json_pointer.join(CLIQUES)):
         return []
-    return [
-        tool for tool, fields in _tools(live) if tool.replaces_lists and _at(fields, tuple(f"f:{name}" for name in CLIQUES)) is not None
-    ]
+    owned = json_pointer.join(f"f:{name}" for name in CLIQUES)
+    return [tool for tool, fields in _tools(live) if tool.replaces_lists and json_pointer.at(fields, owned) is not None]
 
 
 def _tools(live: Manifest) -> Iterator[tuple[Tool, Fields]]:
@@ -131,9 +131,3 @@ def _member(value: Any, element: str | int | ItemKey) -> Any:
     # An absent key has its default, such as the protocol of a port.
     items = (item for item in value if isinstance(item, dict) and all(item.get(key, wanted) == wanted for key, wanted in element.fields))
     return next(items, ABSENT)
-
-
-def _at(value: Any, path: Sequence[str]) -> Any:
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value

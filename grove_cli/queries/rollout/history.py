@@ -12,7 +12,7 @@ from grove_cli.queries.rollout.edits import SetEdit, undo
 from grove_cli.queries.tree_query import EditRefused
 from grove_compiler.decoder import Decoder
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.graph.field_path import ABSENT, FieldPath, render
+from grove_compiler.graph.field_path import ABSENT, FieldPath, render, value_at
 from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import PART_OF
 from grove_compiler.model.expanded.recorded_templates import Revision
@@ -149,7 +149,7 @@ def _place(path: FieldPath, *templates: Manifest) -> str:
     steps: list[str | int] = []
     values: list[Any] = list(templates)
     for step in path:
-        values = [_member(value, step) for value in values]
+        values = [value_at(value, (step,)) for value in values]
         names = (value.get("name") for value in values if isinstance(value, dict))
         name = next((name for name in names if name), None) if isinstance(step, int) else None
         steps.append(step if name is None else f"[{name}]")
@@ -161,12 +161,6 @@ def _place(path: FieldPath, *templates: Manifest) -> str:
 def _dotted(step: str | int) -> str:
     text = render([step])
     return text if text.startswith("[") else f".{text}"
-
-
-def _member(value: Any, step: str | int) -> Any:
-    if isinstance(step, int):
-        return value[step] if isinstance(value, list) and step < len(value) else None
-    return value.get(step) if isinstance(value, dict) else None
 
 
 def _values(before: Any, after: Any) -> str:

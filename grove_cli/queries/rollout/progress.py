@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from applier.cluster import Cluster, Resource
 from applier.ref import Manifest
 from grove_cli.queries.rollout.edits import ON_DELETE, PAUSED, annotations_of, refuse_training, strategy_of
-from grove_cli.queries.sets_query import why_of
+from grove_cli.queries.sets_query import count_in, why_of
 from grove_cli.queries.tree_query import read_set
 from grove_compiler.kube.conditions import is_held, status_of
 from grove_compiler.labels import PART_OF
@@ -65,8 +65,8 @@ def progress_of(pcs: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Reso
     """Returns the progress of a set with these PodCliques."""
     metadata, spec, status = pcs["metadata"], pcs["spec"], status_of(pcs)
     current = [clique for clique in cliques if not is_terminating(clique)]
-    declared = [_count((clique.get("spec") or {}).get("replicas")) for clique in current]
-    updated = [_count(status_of(clique).get("updatedReplicas")) for clique in current]
+    declared = [count_in((clique.get("spec") or {}).get("replicas")) for clique in current]
+    updated = [count_in(status_of(clique).get("updatedReplicas")) for clique in current]
     update = status.get("updateProgress") or {}
     updating = [entry.get("replicaIndex") for entry in update.get("currentlyUpdating") or [] if not entry.get("updateEndedAt")]
     return RolloutProgress(
@@ -74,10 +74,10 @@ def progress_of(pcs: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Reso
         metadata.get("namespace") or "",
         pods=sum(declared),
         updated=sum(map(min, updated, declared)),
-        replicas=_count(spec.get("replicas")),
-        available=_count(status.get("availableReplicas")),
+        replicas=count_in(spec.get("replicas")),
+        available=count_in(status.get("availableReplicas")),
         updating=next((index for index in updating if isinstance(index, int)), None),
-        is_observed=_count(status.get("observedGeneration")) >= _count(metadata.get("generation")),
+        is_observed=count_in(status.get("observedGeneration")) >= count_in(metadata.get("generation")),
         is_held=is_held(pcs),
         is_rolling=bool(update) and not update.get("updateEndedAt"),
         is_manual=strategy_of(pcs) == ON_DELETE,
@@ -107,7 +107,3 @@ def _counts(progress: RolloutProgress) -> str:
             return f"{counts}; {'it is paused' if progress.is_paused else 'with OnDelete, pods are updated only when they are deleted'}"
         return counts if progress.updating is None else f"{counts}, now in replica {progress.updating}"
     return f"{progress.available} of {progress.replicas} replicas are available"
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) else 0

@@ -13,7 +13,7 @@ const FAMILIES = {
   ClusterTopology: "topology", ClusterTopologyBinding: "topology", Topology: "topology",
 };
 const DOMAIN_COLOURS = 8;
-const PAGE_COLOURS = ["paper", "card", "ink", "muted", "edge", "band", "gang", "gang-edge", "line", "accent", "mark", "startup"];
+const PAGE_COLOURS = ["paper", "card", "ink", "muted", "edge", "band", "gang", "gang-edge", "line", "accent", "startup"];
 const MOOD_WORDS = { ready: "ready", waiting: "waits", failed: "has failed", going: "is being deleted", missing: "does not exist yet" };
 const MOODS = Object.keys(MOOD_WORDS);
 

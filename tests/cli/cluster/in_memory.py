@@ -62,7 +62,7 @@ class Bench:
 
         @asynccontextmanager
         async def open_session(target: ClusterFlags, sink: Sink) -> AsyncIterator[Session]:
-            yield Session(self.cluster, target.namespace or "default", "memory", _version, lambda: nullcontext(self.cluster))
+            yield Session(self.cluster, target.namespace or "default", _version, lambda: nullcontext(self.cluster))
 
         with mock.patch.object(sessions, "open_session", open_session):
             yield

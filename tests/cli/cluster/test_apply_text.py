@@ -13,7 +13,8 @@ from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owne
 from applier.plan.reasons import RECREATE, what_conflicts
 from applier.ref import Ref
 from grove_cli.cluster.apply.progress import ApplyProgress, in_progress
-from grove_cli.cluster.lines import CLIENT, OutcomeLines, WaitLines, to_all
+from grove_cli.cluster.lines import CLIENT, OutcomeLines, WaitLines
+from grove_cli.cluster.listeners import Relay
 from grove_cli.cluster.step_lines import plan_text
 from grove_cli.cluster.words import name_of, outcomes_report, reason_of, steps_report, tally
 from grove_cli.terminal import Terminal
@@ -32,7 +33,8 @@ def outcome(ref: Ref, action: Action, reason: str = "") -> Outcome:
 
 def lines(*outcomes: Outcome, suffix: str = "", quiet: bool = False) -> list[str]:
     found: list[str] = []
-    printer = OutcomeLines(PLAIN, suffix=suffix, quiet=quiet, out=found.append)
+    printer = OutcomeLines(PLAIN, suffix=suffix, quiet=quiet)
+    printer.out = found.append
     for one in outcomes:
         printer.sink(Finished(one))
     printer.flush()
@@ -89,7 +91,8 @@ def test_what_stays_as_it_is_can_be_left_out() -> None:
 
 def test_lines_of_a_wave_have_the_order_of_the_graph_whatever_is_done_sooner() -> None:
     found: list[str] = []
-    printer = OutcomeLines(PLAIN, out=found.append)
+    printer = OutcomeLines(PLAIN)
+    printer.out = found.append
     printer.order = {WEB: 0, SETTINGS: 1}
     for event in (Finished(outcome(SETTINGS, Action.CREATED)), Finished(outcome(WEB, Action.CREATED)), WaveStarted(1, 1)):
         assert found == []
@@ -99,7 +102,8 @@ def test_lines_of_a_wave_have_the_order_of_the_graph_whatever_is_done_sooner() -
 
 def test_each_outcome_is_told_once() -> None:
     found: list[str] = []
-    printer = OutcomeLines(PLAIN, out=found.append)
+    printer = OutcomeLines(PLAIN)
+    printer.out = found.append
     one, two = outcome(WEB, Action.CREATED), outcome(SETTINGS, Action.UNCHANGED)
     printer.sink(Finished(one))
     printer.rest([one, two])
@@ -124,7 +128,7 @@ async def test_what_is_waited_for_goes_to_standard_error(event: Waiting, line: s
 def test_events_go_to_every_sink() -> None:
     first: list[object] = []
     second: list[object] = []
-    to_all(first.append, second.append)(Ready(WEB, 1))
+    Relay(first.append, second.append)(Ready(WEB, 1))
     assert first == second == [Ready(WEB, 1)]
 
 
