@@ -15,6 +15,7 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.model.declared import declared
 from grove_compiler.model.expanded.attempts.attempt import (
     ReplicaAttempt,
+    attempt_pods,
     deciding_cliques,
     has_ended,
     is_done,
@@ -131,6 +132,11 @@ class Job:
         """Whether all pods have succeeded, even if their PodCliques have not reported it yet. Reads pods: use it where that decides."""
         cliques = [clique for attempt in self.attempts if not attempt.has_succeeded for clique in deciding_cliques(attempt.replica)]
         return bool(self.attempts) and all(clique_attempt(clique).has_succeeded for clique in cliques)
+
+    @lazy
+    def has_pods(self) -> bool:
+        """Whether any pod of its current attempts exists. Reads pods: use it where that decides."""
+        return any(attempt_pods(clique) for attempt in self.attempts for clique in attempt.replica.all_cliques)
 
     @lazy
     def started(self) -> float | None:
