@@ -89,7 +89,7 @@ def started_at(pod: LivePod) -> float | None:
 
 
 def finished_at(pod: LivePod) -> float | None:
-    """Returns when the last container of a pod ended; none when its status does not tell."""
+    """Returns when the last container of a pod ended, sidecars apart; none when its status does not tell."""
     ends = (time(ended.get("finishedAt") or None) for _, ended in _endings(pod))
     return max((end for end in ends if end is not None), default=None)
 
@@ -122,11 +122,21 @@ def _failed_container(pod: LivePod) -> tuple[str, Manifest]:
 
 
 def _endings(pod: LivePod) -> Iterator[tuple[str, Manifest]]:
-    status = status_of(pod.manifest)
+    """Yields the containers that have ended, with their states, but for sidecars.
+
+    The kubelet stops these when all others have ended. Whatever they exit with, and however late, decides nothing about the pod.
+    """
+    status, sidecars = status_of(pod.manifest), _sidecars(pod)
     for kind, key in ((INIT_CONTAINER, "initContainerStatuses"), ("", "containerStatuses")):
         for one in status.get(key) or []:
-            if ended := (one.get("state") or {}).get("terminated"):
+            is_sidecar = kind == INIT_CONTAINER and one.get("name") in sidecars
+            if (ended := (one.get("state") or {}).get("terminated")) and not is_sidecar:
                 yield f"{kind}{one.get('name') or ''}", ended
+
+
+def _sidecars(pod: LivePod) -> set[str]:
+    containers = pod.manifest["spec"].get("initContainers") or []
+    return {str(one.get("name") or "") for one in containers if one.get("restartPolicy") == "Always"}
 
 
 def _last_lines(message: str) -> str:
