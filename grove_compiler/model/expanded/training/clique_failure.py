@@ -91,9 +91,9 @@ def lost_indices(clique: Clique) -> list[int]:
 
 
 def lost_since(clique: Clique, now: float) -> float:
-    """Returns since when pods are known to be lost: the recorded time, else `now`."""
+    """Returns since when pods are known to be lost: the recorded time, else `now`. A clock that was ahead makes nobody wait for longer."""
     since = time(clique_attempt(clique).old.get("lostSince") or None)
-    return now if since is None else since
+    return now if since is None else min(since, now)
 
 
 def replaced_pods(clique: Clique, now: float) -> list[LivePod]:
