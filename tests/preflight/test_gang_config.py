@@ -23,6 +23,7 @@ from .injecting import inject_pod, pod_of, values_of
 
 DESIGN = yaml.load((Path(__file__).parent / "design-configmap.yaml").read_text(), yaml.CSafeLoader)
 VALUES = {"checks": [{"name": "nccl-allreduce", "image": "a"}]}
+KUEUE = {**VALUES, "gangDiscovery": {"method": "kueue"}}
 DEVICES = {"limits": {"nvidia.com/gpu": 8, "nvidia.com/mlnxnics": 4}}
 WORKLOAD = {
     "apiVersion": "scheduling.k8s.io/v1alpha1",
@@ -186,6 +187,25 @@ def test_a_patch_of_the_config_maps_of_sets_leaves_those_of_gangs_alone() -> Non
     made = build([*rulebook.read().sources(), *mine], VOCABULARY)
     (node,) = gang_objects(KEY, ObjectList([WORKLOAD, pod("pod-0")]), values_of(VALUES), made)
     assert "team" not in node.object["metadata"]["labels"]
+
+
+def kueue_pod(name: str, address: str, resources: Manifest) -> Manifest:
+    """A pod of a plain group of Kueue with three pods, as admission has made it."""
+    spec = {"containers": [{"name": "main", "resources": resources}]}
+    labels, annotations = {"kueue.x-k8s.io/pod-group-name": "group"}, {"kueue.x-k8s.io/pod-group-total-count": "3"}
+    made = inject_pod(pod_of(spec, labels=labels, annotations=annotations), KUEUE).injected
+    return {**made, "metadata": {**made["metadata"], "name": name, "uid": f"uid-of-{name}"}, "status": {"podIP": address}}
+
+
+def test_a_group_of_kueue_does_not_wait_for_pods_without_gpus_which_its_total_counts() -> None:
+    launcher, *workers = (kueue_pod(f"p-{at}", f"10.0.1.{at}", DEVICES if at else {}) for at in range(3))
+    pod_sets = [{"name": str(count), "count": count, "template": {"spec": of["spec"]}} for of, count in ((launcher, 1), (workers[0], 2))]
+    metadata = {"name": "group", "namespace": "training", "uid": "w-2"}
+    workload = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": metadata, "spec": {"podSets": pod_sets}}
+    key, existing = key_of(workers[0]), [launcher, *workers, workload]
+    assert key is not None
+    (node,) = gang_objects(key, ObjectList(existing), values_of(KUEUE), program())
+    assert node.object["data"]["expected_count"] == "2"
 
 
 NAMES = {

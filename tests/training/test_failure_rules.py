@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pytest
 
 from applier.ref import Manifest
 from tests.features.compiling import compile_manifest
 from tests.model.sets import clique
-from tests.training.jobs import attempts, events, fail, failed_because, job, last_attempt, phase, pod_of, started, take
+from tests.training.jobs import attempts, away, events, exit_pod, fail, failed_because, job, last_attempt, phase, pod_of, started, take
 
 FATAL = {"action": "Fail", "exitCodes": [2, 3]}
 FREE = {"action": "Ignore", "exitCodes": [75]}
@@ -48,6 +51,22 @@ def test_a_rule_may_be_about_a_clique_or_a_container(rule: Manifest, ends: bool)
     simulation = started(manifest)
     fail(simulation, 1, 2, clique="demo-0-rank")
     assert phase(simulation) == ("Failed" if ends else "Running")
+
+
+ALONE = [{"template": {"terminationDelay": "1h"}}, {"cliques": [clique("worker", 3, 2)]}]
+"""Jobs of which a failed pod is replaced by itself."""
+
+
+@pytest.mark.parametrize("rest", ALONE)
+def test_a_pod_that_would_be_replaced_by_itself_ends_the_workload_as_well(rest: dict[str, Any]) -> None:
+    simulation = started(job(maxRestarts=5, failureRules=[FREE, FATAL], **rest))
+    fail(simulation, 1, 75)
+    simulation.wait(20)
+    assert (phase(simulation), attempts(simulation), len(simulation.world.pods())) == ("Running", {"1"}, 3)
+    away(simulation, partial(exit_pod, simulation, 0, 3), seconds=60)
+    simulation.settle()
+    assert (phase(simulation), failed_because(simulation)) == ("Failed", ["FailureRule"])
+    assert [pod["status"]["phase"] for pod in simulation.world.pods()] == ["Failed"], "it stays with its logs"
 
 
 def test_what_the_cluster_takes_away_is_no_failure_of_the_program() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from applier.errors import Forbidden
 from applier.ref import Manifest
+from applier.testing.memory.faults import MemoryRequest
 from tests.features.compiling import compile_manifest
 from tests.simulation.simulation import Simulation
+from tests.simulation.world import SET
 from tests.training.jobs import attempts, away, causes, events, exit_pod, fail, failed_because, finish, job, phase, started
 from tests.training.watch import moments_of, watched_job
 
@@ -121,6 +124,41 @@ def test_a_crash_after_any_write_changes_nothing_about_the_end() -> None:
         assert (after.world.pods(), suspended(after)) == ([], ["True"]), f"after write {number}"
         assert [one["attempt"] for one in after.status()["trainingReplicas"]] == [2], f"after write {number}"
         after.close()
+
+
+def test_a_job_whose_resumption_was_never_recorded_is_suspended_again() -> None:
+    simulation, is_denied = started(), [True]
+    suspend(simulation)
+    simulation.settle()
+
+    def is_status_of_set(request: MemoryRequest) -> bool:
+        return is_denied[0] and request.writes and request.resource.kind == SET and request.subresource == "status"
+
+    simulation.world.cluster.fail(is_status_of_set, Forbidden(403, "Forbidden", "statuses are frozen"), times=-1)
+    for to in (False, True):
+        suspend(simulation, to=to)
+        simulation.settle()
+        assert simulation.world.pods() == []
+    is_denied[0] = False
+    simulation.wait(60)
+    assert (simulation.world.pods(), suspended(simulation)) == ([], ["True"])
+    suspend(simulation, to=False)
+    simulation.settle()
+    assert (attempts(simulation), phase(simulation)) == ({"2"}, "Running")
+
+
+def test_pods_that_a_job_adopts_which_is_created_suspended_go_as_well() -> None:
+    simulation = started()
+    simulation.world.delete(SET, "demo", "Orphan")
+    simulation.settle()
+    manifest = job()
+    manifest["spec"]["suspend"] = True
+    simulation.world.apply(manifest)
+    simulation.settle()
+    assert (simulation.world.pods(), suspended(simulation), causes(simulation)) == ([], ["True"], ["Suspended"])
+    suspend(simulation, to=False)
+    simulation.settle()
+    assert (attempts(simulation), phase(simulation)) == ({"2"}, "Running")
 
 
 def test_a_service_is_not_suspended() -> None:

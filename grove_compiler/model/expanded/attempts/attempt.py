@@ -78,11 +78,13 @@ class ReplicaAttempt:
         """Whether its pods may be made and may start.
 
         That is: it has neither ended nor failed, no pod of an older attempt is left, the set is not suspended and within its deadline, and
-        the back-off after a failure is over.
+        the back-off after a failure is over. A set that is resumed is suspended until its status says otherwise: whoever suspends it again
+        before that ends no attempt, since none has begun.
         """
         is_free = not self.older_pods and not self.waits_for
         pcs = self.replica.set
-        is_held = pcs.is_out_of_time or pcs.is_suspended or self.replica.index in pcs.backing_off
+        is_suspended = pcs.is_suspended or bool(recorded_job(pcs).get("suspendTime"))
+        is_held = pcs.is_out_of_time or is_suspended or self.replica.index in pcs.backing_off
         return is_free and not is_held and not self.is_over and self.first_failure is None
 
 

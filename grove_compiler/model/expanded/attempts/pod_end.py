@@ -55,7 +55,7 @@ def failure_of(pod: LivePod) -> Failure:
     requested, disruption = _requested(pod), _disruption(pod)
     name, ended = _failed_container(pod)
     end = time(ended.get("finishedAt") or None) or finished_at(pod)
-    if pod.phase != "Failed" or (requested is not None and (end is None or end > requested)):
+    if pod.phase != "Failed" or (requested is not None and not _ended_first(pod, end, requested)):
         # A pod that is stopped by a delete fails as well, but its exit code is only that of the signal.
         return Failure("PodDisrupted" if disruption else "PodDeleted", pod.name, at=requested, message=disruption)
     message = _last_lines(ended.get("message") or "") or ended.get("reason") or status_of(pod.manifest).get("reason") or ""
@@ -67,8 +67,8 @@ def has_finished_well(pod: LivePod) -> bool:
     """Reports whether a pod ran to completion and succeeded. One that stopped because it was deleted has not, whatever its phase."""
     if pod.phase != "Succeeded":
         return False
-    requested, ended = _requested(pod), finished_at(pod)
-    return requested is None or (ended is not None and ended <= requested)
+    requested = _requested(pod)
+    return requested is None or _ended_first(pod, finished_at(pod), requested)
 
 
 def tells_its_end(pod: LivePod) -> bool:
@@ -83,13 +83,17 @@ def is_held_up(pod: LivePod) -> bool:
 
 
 def started_at(pod: LivePod) -> float | None:
-    """Returns when the last container of a pod started; none when its status does not tell."""
+    """Returns when the last container of a pod started; none when its status does not tell.
+
+    None started before the pod was created: a node that says so has a clock that is behind, and would bring the deadline forward.
+    """
     states = [state for status in status_of(pod.manifest).get("containerStatuses") or [] for state in (status.get("state") or {}).values()]
-    return max((at for state in states if (at := time((state or {}).get("startedAt") or None)) is not None), default=None)
+    starts = [at for state in states if (at := time((state or {}).get("startedAt") or None)) is not None]
+    return max([*starts, time(pod.created or None) or 0.0]) if starts else None
 
 
 def finished_at(pod: LivePod) -> float | None:
-    """Returns when the last container of a pod ended; none when its status does not tell."""
+    """Returns when the last container of a pod ended, sidecars apart; none when its status does not tell."""
     ends = (time(ended.get("finishedAt") or None) for _, ended in _endings(pod))
     return max((end for end in ends if end is not None), default=None)
 
@@ -102,6 +106,15 @@ def _requested(pod: LivePod) -> float | None:
     metadata = pod.manifest["metadata"]
     due = time(metadata.get("deletionTimestamp") or None)
     return None if due is None else due - (metadata.get("deletionGracePeriodSeconds") or 0)
+
+
+def _ended_first(pod: LivePod, end: float | None, requested: float) -> bool:
+    """Reports whether a pod had ended when its deletion was requested. Times are whole seconds, in which a program may heed SIGTERM.
+
+    An API server gives no grace period to a pod that has finished.
+    """
+    has_grace = bool(pod.manifest["metadata"].get("deletionGracePeriodSeconds"))
+    return end is not None and (end < requested or (end == requested and not has_grace))
 
 
 def _disruption(pod: LivePod) -> str:
@@ -122,11 +135,21 @@ def _failed_container(pod: LivePod) -> tuple[str, Manifest]:
 
 
 def _endings(pod: LivePod) -> Iterator[tuple[str, Manifest]]:
-    status = status_of(pod.manifest)
+    """Yields the containers that have ended, with their states, but for sidecars.
+
+    The kubelet stops these when all others have ended. Whatever they exit with, and however late, decides nothing about the pod.
+    """
+    status, sidecars = status_of(pod.manifest), _sidecars(pod)
     for kind, key in ((INIT_CONTAINER, "initContainerStatuses"), ("", "containerStatuses")):
         for one in status.get(key) or []:
-            if ended := (one.get("state") or {}).get("terminated"):
+            is_sidecar = kind == INIT_CONTAINER and one.get("name") in sidecars
+            if (ended := (one.get("state") or {}).get("terminated")) and not is_sidecar:
                 yield f"{kind}{one.get('name') or ''}", ended
+
+
+def _sidecars(pod: LivePod) -> set[str]:
+    containers = pod.manifest["spec"].get("initContainers") or []
+    return {str(one.get("name") or "") for one in containers if one.get("restartPolicy") == "Always"}
 
 
 def _last_lines(message: str) -> str:

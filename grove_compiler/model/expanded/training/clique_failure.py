@@ -12,6 +12,7 @@ from grove_compiler.model.expanded.live_object import condition_since, old_statu
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.replaced_pods import failed_checks
 from grove_compiler.model.expanded.structure import Clique, Replica
+from grove_compiler.model.expanded.training.failure_rules import FAIL, failure_action
 from grove_compiler.model.lazy import memoized
 
 LOST_SECONDS = 10.0
@@ -34,15 +35,32 @@ def clique_failure(clique: Clique, now: float) -> Failure | None:
         return None
     if state.was_forgotten:
         return Failure("PodCliqueDeleted", at=now)
+    if final := _final_failures(state):
+        return _first(final, now)
     if state.delay > 0:
         shortage = f"{state.holding} of the {clique.min_available} pods that it needs"
         return Failure("MinAvailableBreached", message=shortage, at=now) if _is_overdue(state, now) else None
     failures = [] if state.replaces_pods else _failures(state, now)
     if gang_is_held_up(clique):
         failures = [failure for failure in failures if failure.is_of_check]
+    return _first(failures, now)
+
+
+def _first(failures: list[Failure], now: float) -> Failure | None:
     return min(
         failures, key=lambda failure: (now if failure.at is None else failure.at, not failure.is_disruption, failure.pod), default=None
     )
+
+
+def _final_failures(state: CliqueAttempt) -> list[Failure]:
+    """Returns the failures of pods that would be replaced alone, time after time, although a failure rule ends the workload for them."""
+    limits = state.clique.set.training_limits
+    failures = map(failure_of, state.failed) if state.replaces_pods and limits.get("failureRules") else ()
+    return [failure for failure in failures if failure_action(state.clique, limits, _rule_input(failure)) == FAIL]
+
+
+def _rule_input(failure: Failure) -> Manifest:
+    return {"cause": failure.cause, "container": failure.container, "exitCode": failure.exit_code}
 
 
 def _failures(state: CliqueAttempt, now: float) -> list[Failure]:
@@ -73,15 +91,15 @@ def lost_indices(clique: Clique) -> list[int]:
 
 
 def lost_since(clique: Clique, now: float) -> float:
-    """Returns since when pods are known to be lost: the recorded time, else `now`."""
+    """Returns since when pods are known to be lost: the recorded time, else `now`. A clock that was ahead makes nobody wait for longer."""
     since = time(clique_attempt(clique).old.get("lostSince") or None)
-    return now if since is None else since
+    return now if since is None else min(since, now)
 
 
 def replaced_pods(clique: Clique, now: float) -> list[LivePod]:
     """Returns the failed pods that are replaced alone now, each after a pause, so that one that fails at once does not loop."""
     state = clique_attempt(clique)
-    if not state.replaces_pods or not state.attempt.may_run:
+    if not state.replaces_pods or not state.attempt.may_run or clique_failure(clique, now) is not None:
         return []
     return [pod for pod in state.failed if now >= _replaced_at(clique, pod)]
 

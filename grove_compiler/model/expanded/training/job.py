@@ -15,6 +15,7 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.model.declared import declared
 from grove_compiler.model.expanded.attempts.attempt import (
     ReplicaAttempt,
+    attempt_pods,
     deciding_cliques,
     has_ended,
     is_done,
@@ -23,8 +24,9 @@ from grove_compiler.model.expanded.attempts.attempt import (
     start_of,
 )
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER, failure_description
+from grove_compiler.model.expanded.attempts.pod_end import failure_description
 from grove_compiler.model.expanded.structure import ExpandedSet
+from grove_compiler.model.expanded.training.failure_rules import failure_action
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
@@ -52,14 +54,8 @@ class ReplicaFailure:
     @lazy
     def action(self) -> str:
         """The action of the first matching failure rule of the set: Restart (default), Fail or Ignore. They only match cause PodFailed."""
-        rules = self.job.limits.get("failureRules") or [] if self.report.get("cause") == "PodFailed" else []
-        return next((str(rule.get("action")) for rule in rules if self._matches(rule)), "Restart")
-
-    def _matches(self, rule: Manifest) -> bool:
-        container = str(self.report.get("container") or "").removeprefix(INIT_CONTAINER)
-        clique = next((clique.template.name for clique in self.attempt.replica.all_cliques if clique.name == self.clique), "")
-        is_about = rule.get("clique") in (None, clique) and rule.get("container") in (None, container)
-        return is_about and self.report.get("exitCode") in (rule.get("exitCodes") or [])
+        clique = next((clique for clique in self.attempt.replica.all_cliques if clique.name == self.clique), None)
+        return failure_action(clique, self.job.limits, self.report)
 
     @lazy
     def in_a_row(self) -> int:
@@ -131,6 +127,11 @@ class Job:
         """Whether all pods have succeeded, even if their PodCliques have not reported it yet. Reads pods: use it where that decides."""
         cliques = [clique for attempt in self.attempts if not attempt.has_succeeded for clique in deciding_cliques(attempt.replica)]
         return bool(self.attempts) and all(clique_attempt(clique).has_succeeded for clique in cliques)
+
+    @lazy
+    def has_pods(self) -> bool:
+        """Whether any pod of its current attempts exists. Reads pods: use it where that decides."""
+        return any(attempt_pods(clique) for attempt in self.attempts for clique in attempt.replica.all_cliques)
 
     @lazy
     def started(self) -> float | None:

@@ -47,8 +47,10 @@ class JobStatus:
 
     @lazy
     def is_suspended_now(self) -> bool:
-        """Whether the suspension begins now. A set that was created suspended has no pods to delete, so nothing begins."""
-        return self.is_suspended and self.job.suspended is None and (self.job.set.metadata.get("generation") or 0) > 1
+        """Whether the suspension begins now. A set that was created suspended has no pods to delete, unless it has adopted some."""
+        if not self.is_suspended or self.job.suspended is not None:
+            return False
+        return (self.job.set.metadata.get("generation") or 0) > 1 or self.job.has_pods
 
     @lazy
     def restarted_at(self) -> str:
