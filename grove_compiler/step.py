@@ -200,8 +200,9 @@ def _former_subject(
     pcs: ExpandedSet = subject.scope["set"]
     # Where somebody has deleted the newest revision, another one is an update: back to what the set ran before. Where a process ended
     # before it could record the one that the status names, nothing runs of that.
-    is_newest = status_of(manifest).get("currentGenerationHash") == newest.generation_hash or not runs_unrecorded(pcs)
-    return subject if is_newest and pcs.generation_hash == newest.generation_hash and not subject.hold else None
+    in_status = status_of(manifest).get("currentGenerationHash")
+    is_followed = in_status == newest.generation_hash or (in_status and not runs_unrecorded(pcs))
+    return subject if is_followed and pcs.generation_hash == newest.generation_hash and not subject.hold else None
 
 
 def _as_before(hold: StepHold, former: Subject, replica: int | None, now: float, context: StepContext) -> StepResult | StepHold:

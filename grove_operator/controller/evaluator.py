@@ -15,6 +15,7 @@ from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import Event, RequestedDeletion, StatusCondition
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.kube.conditions import HELD
 from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.replay.replay import StepFunction
 from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, StepResult, step
@@ -234,7 +235,13 @@ def _pending_condition(
     result: StepResult, live: Manifest, objects: LiveObjects, replica: Key, now: float, context: StepContext
 ) -> StatusCondition | None:
     taken = step(objects, replica, now, context)
-    return pending_condition(ObjectRef.of(live), [*result.waits(), *taken.waits()]) if isinstance(taken, StepResult) else None
+    if not isinstance(taken, StepResult):
+        return None
+    waits = [*result.waits(), *taken.waits()]
+    of = ObjectRef.of(live)
+    if result.hold is not None:  # for which no pod is missing: they are those of the last valid spec
+        waits = [wait for wait in waits if (wait.of, wait.reason) != (of, HELD)]
+    return pending_condition(of, waits)
 
 
 def _is_started(pod: Manifest | None) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from applier.ref import Manifest, Ref
 from grove_compiler.engine.runtime.results import Event, ObjectWait, StatusCondition, event_name
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.kube.conditions import STALLED, condition_of, is_true
+from grove_compiler.kube.conditions import STALLED, condition_of, is_held, is_true
 from grove_compiler.step import GROUP, Key, StepResult
 from grove_operator.cluster.why import reasons, root_cause
 
@@ -98,8 +98,8 @@ def pending_condition(of: ObjectRef, waits: Iterable[ObjectWait]) -> StatusCondi
 
 
 def _event(condition: StatusCondition, live: Manifest) -> list[Event]:
-    """Returns the event for a set's condition; none when the set is stalled, which has an event of its own."""
-    if is_true(live, STALLED):
+    """Returns the event for a set's condition; none for objects that the server rejects, of which an event tells already."""
+    if is_true(live, STALLED) and not is_held(live):
         return []
     name = event_name(condition.of, condition.reason, condition.message)
     return [Event(condition.of, "Warning", condition.reason, condition.message, name, "")]

@@ -10,10 +10,10 @@ from applier.errors import ServerFailure
 from applier.ref import Manifest
 from applier.testing.memory.faults import MemoryRequest
 from tests.simulation.admission import REFUSED
-from tests.simulation.sets import DEC, PRE, demo, image, replicas, size
+from tests.simulation.sets import DEC, FRONT, PRE, demo, image, replicas, size
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, assert_no_orphan, watched
-from tests.simulation.world import CLIQUE, GROUP, POD, SET
+from tests.simulation.world import CLIQUE, GROUP, POD, SET, is_ready
 
 TOLD = "GROVE_PCSG_TEMPLATE_NUM_PODS"
 
@@ -28,7 +28,10 @@ def told(simulation: Simulation, member: int) -> set[str]:
     """What pods and PodCliques of a replica of the group say of its size."""
     prefix = f"demo-0-sg-{member}-"
     cliques = [one["spec"]["podSpec"] for one in simulation.world.all(CLIQUE) if one["metadata"]["name"].startswith(prefix)]
-    specs = [*cliques, *(one["spec"] for one in simulation.world.pods(prefix))]
+    return told_to([*cliques, *(one["spec"] for one in simulation.world.pods(prefix))])
+
+
+def told_to(specs: list[Manifest]) -> set[str]:
     return {one["value"] for spec in specs for one in spec["containers"][0]["env"] if one["name"] == TOLD}
 
 
@@ -39,6 +42,32 @@ def test_by_itself_it_changes_nothing_of_what_runs() -> None:
     simulation.settle()
     assert {one["metadata"]["uid"] for one in simulation.world.pods()} == before
     assert told(simulation, 0) == {"3"}
+
+
+def test_a_replica_that_serves_is_not_touched_where_another_clique_of_the_edit_is_refused() -> None:
+    simulation = running()
+    before = {one["metadata"]["uid"] for one in simulation.world.pods("demo-0-sg")}
+    simulation.edit(image(REFUSED, FRONT), image("second", PRE, DEC), size(3, PRE))
+    simulation.settle()
+    assert {one["metadata"]["uid"] for one in simulation.world.pods("demo-0-sg")} == before
+
+
+@pytest.mark.parametrize("deletions", [1, 3, 5])
+def test_a_replacement_that_has_begun_leaves_no_replica_in_part_where_another_clique_is_refused_then(deletions: int) -> None:
+    simulation, deleted = running(), list[str]()
+
+    def refuse_front(reason: str) -> None:
+        deleted.extend([reason] * bool(reason))
+        if len(deleted) == deletions:
+            simulation.edit(image(REFUSED, FRONT))
+
+    simulation.operator.after_write = refuse_front
+    simulation.edit(image("second", PRE, DEC), size(3, PRE))
+    simulation.settle()
+    for member in range(3):
+        pods = simulation.world.pods(f"demo-0-sg-{member}")
+        assert told_to([one["spec"] for one in pods]) == {str(len(pods))}
+        assert all(map(is_ready, pods))
 
 
 def test_a_pod_that_is_replaced_is_told_what_those_beside_it_were_told() -> None:

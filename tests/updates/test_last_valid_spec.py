@@ -134,6 +134,16 @@ def test_what_waits_meanwhile_is_told_beside_why_the_edit_is_held() -> None:
     assert ["the last valid spec stays in effect" in wait.message for wait in waits if wait.reason == "Held"] == [True]
 
 
+def test_a_pod_that_is_missing_meanwhile_is_told_with_its_own_cause() -> None:
+    simulation = held(IN_ORDER)
+    waits_without_room(simulation)
+    simulation.wait(60)
+    pending = next(one for one in simulation.status()["conditions"] if one["type"] == "WhyPending")
+    assert pending["reason"] == "Unschedulable"
+    assert any(told.startswith("Unschedulable: Pod demo-0-front") for told in simulation.world.told), "once, in an event"
+    assert sum(told.startswith("Held") for told in simulation.world.told) == 1
+
+
 def test_scaling_groups_and_cliques_that_are_taken_away_stay_at_their_size_with_their_autoscalers() -> None:
     simulation = running(equipped())
     simulation.edit(replicas(3), kind=GROUP, name="demo-0-sg")

@@ -101,7 +101,8 @@ def replacement(member: ScalingGroupReplica) -> Replacement:
         return first
     known_by_pods = [clique.name for clique in resized if not _is_behind_itself(clique)]
     last = [pod for pod in due.outdated if pod.clique.name not in known_by_pods]
-    return Replacement(resized, [], last) if len(_told_sizes(member)) > 1 else Replacement(resized, last)
+    has_begun = len(_sizes_told_to_pods(member)) > 1  # the PodCliques alone have the new size before any pod is deleted
+    return Replacement(resized, [], last) if has_begun else Replacement(resized, last)
 
 
 class DuePods(NamedTuple):
@@ -213,8 +214,12 @@ def has_run(pod: Manifest) -> bool:
 
 def _told_sizes(member: ScalingGroupReplica) -> set[str]:
     """Returns the sizes that the PodCliques of a scaling-group replica and their pods have in their environment."""
+    return {size for size in map(_live_value, member.cliques) if size} | _sizes_told_to_pods(member)
+
+
+def _sizes_told_to_pods(member: ScalingGroupReplica) -> set[str]:
     pods = (pod.manifest["spec"] for clique in member.cliques for pod in live_pods(clique))
-    return {size for size in (*map(_live_value, member.cliques), *map(_told_size, pods)) if size}
+    return {size for size in map(_told_size, pods) if size}
 
 
 def _live_value(clique: Clique) -> str:
