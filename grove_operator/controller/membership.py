@@ -263,7 +263,7 @@ def read_by_replicas(pcs: Manifest) -> Manifest:
     metadata = {field: pcs["metadata"].get(field) for field in ("uid", "generation", "labels", "annotations", "deletionTimestamp")}
     update = mapping(status.get("updateProgress"))  # an update that has nothing else to tell still goes on, unless it has ended
     progress = {field: update.get(field) for field in ("currentlyUpdating", "updateEndedAt")} if update else None
-    decided = {"currentGenerationHash": status.get("currentGenerationHash"), "updateProgress": progress}
+    decided = {"updateProgress": progress} | {field: status.get(field) for field in ("currentGenerationHash", "suspendTime")}
     return {"metadata": metadata, "status": {**decided, "phase": status["phase"]} if status.get("phase") in ENDS else decided}
 
 

@@ -167,10 +167,14 @@ def test_what_a_set_counts_wakes_no_replica() -> None:
     assert world.put(declared(2, availableReplicas=1)) == [SET]
 
 
-def test_a_set_that_decides_which_replica_is_updated_wakes_them() -> None:
+@pytest.mark.parametrize(
+    "status", [{"updateProgress": {"currentlyUpdating": [{"replicaIndex": 1}]}}, {"suspendTime": "2026-11-30T22:00:00Z"}], ids=" ".join
+)
+def test_a_set_that_decides_for_its_replicas_wakes_them(status: Manifest) -> None:
     world = FewObjects()
     world.put(declared(2))
-    assert len(world.put(declared(2, updateProgress={"currentlyUpdating": [{"replicaIndex": 1}]}))) == 3
+    assert len(world.put(declared(2, **status))) == 3
+    assert len(world.put(declared(2))) == 3
 
 
 def indices(keys: list[Key]) -> list[int]:

@@ -49,7 +49,7 @@ def _generation(view: LiveObjects, key: Key, context: StepContext) -> Generation
     return None if live is None else context.generation(live)
 
 
-WAKE_NOBODY = ("conditions", "observedGeneration", "startTime", "suspendTime", "suspendedSeconds")
+WAKE_NOBODY = ("conditions", "observedGeneration", "startTime", "suspendedSeconds")
 """Fields of the set's status that steps of replicas read and that need not wake them: they are written in one write with others that do
 (the phase of a job and why it has failed, the generation and its hash), or time decides by them, of which the phase tells."""
 
