@@ -89,7 +89,7 @@ def _is_current_and_of_the_update(pod: LivePod) -> bool:
 
 def forgets_what_it_was(patch: pytest.MonkeyPatch) -> None:
     """What cannot change is held by admission alone, which may be off."""
-    patch.setattr(step, "recorded_fields", lambda _: None)
+    patch.setattr(step, "before_the_edit", lambda *_: None)
 
 
 def takes_the_last(patch: pytest.MonkeyPatch) -> None:
