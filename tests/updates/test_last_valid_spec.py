@@ -339,3 +339,21 @@ def test_a_failed_training_pod_restarts_its_attempt_as_ever() -> None:
     simulation.settle()
     simulation.wait(60)
     assert (ready(simulation), simulation.status()["restartCount"]) == (3, 1)
+
+
+def test_a_workload_that_has_ended_is_not_deleted_while_an_edit_is_held_which_may_have_ended_its_limit() -> None:
+    manifest = training()
+    manifest["spec"]["ttlSecondsAfterFinished"] = 600
+    simulation = held(at(f"{FRONT}/spec/replicas", 3), at("spec/ttlSecondsAfterFinished", None), of=manifest)
+    for _ in range(2):
+        for one in simulation.world.pods():
+            simulation.machines.exit(one)
+        simulation.settle()
+    simulation.wait(3600)
+    assert (simulation.status()["phase"], stalled(simulation) != "") == ("Succeeded", True)
+    simulation.edit(at(f"{FRONT}/spec/replicas", 2))
+    simulation.wait(60)
+    assert simulation.world.find(SET, "demo") is not None
+    simulation.edit(at("spec/ttlSecondsAfterFinished", 600))
+    simulation.wait(60)
+    assert simulation.world.find(SET, "demo") is None

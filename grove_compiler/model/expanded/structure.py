@@ -46,6 +46,11 @@ class ExpandedSet(SetInContext):
         return True
 
     @lazy
+    def is_last_valid(self) -> bool:
+        """Whether it is followed as it was last valid, since an edit of it is held."""
+        return False
+
+    @lazy
     def _cached_tally(self) -> Any:
         """The tally of earlier steps of the same generation (`use_cached_tally`); none without one."""
         return None

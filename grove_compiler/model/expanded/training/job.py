@@ -150,9 +150,12 @@ class Job:
 
     @lazy
     def expires(self) -> float | None:
-        """When `ttlSecondsAfterFinished` is over and it is to be deleted; none before its end, and without a limit."""
+        """When `ttlSecondsAfterFinished` is over and it is to be deleted; none before its end, and without a limit.
+
+        Nor is there one while an edit is held, which may have taken the limit away: a set that is deleted cannot be fixed.
+        """
         ended, ttl = time(self.old.get("completionTime") or None), self.set.spec.get("ttlSecondsAfterFinished")
-        return None if ended is None or ttl is None else ended + ttl
+        return None if ended is None or ttl is None or self.set.is_last_valid else ended + ttl
 
     @lazy
     def suspended(self) -> float | None:
