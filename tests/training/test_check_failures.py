@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from applier.ref import Manifest
 from grove_compiler.kube.timestamp import timestamp
 from tests.model.sets import clique
 from tests.simulation.simulation import Simulation
 
-from .jobs import WORKER, attempts, fail, job, last_attempt, phase, pod_of, started, uids
+from .jobs import WORKER, attempts, exit_pod, fail, job, last_attempt, phase, pod_of, report, started, uids
 from .test_register_ends import begun
+
+
+def checked_worker() -> Manifest:
+    """A clique of three pods with a check, of which two can do without the third."""
+    worker = clique("worker", 3, 2)
+    worker["spec"]["podSpec"]["initContainers"] = [{"name": "preflight-dcgm-diag", "image": "d"}]
+    return worker
 
 
 def fail_check(simulation: Simulation, index: int = 0) -> None:
@@ -53,13 +61,22 @@ def test_checks_and_programs_share_one_budget() -> None:
 
 
 def test_a_worker_that_is_replaced_by_itself_comes_back_ever_later() -> None:
-    worker = clique("worker", 3, 2)
-    worker["spec"]["podSpec"]["initContainers"] = [{"name": "preflight-dcgm-diag", "image": "d"}]
-    simulation = started(job([worker]))
+    simulation = started(job([checked_worker()]))
     pauses = [pause(simulation) for _ in range(6)]
     assert simulation.status()["restartCount"] == 0
     assert pauses[0] <= 15
     assert all(later >= 1.5 * earlier for earlier, later in pairwise(pauses[2:])), pauses
+
+
+def test_a_pod_that_is_kept_of_the_attempt_before_says_nothing_of_the_checks_of_this_one() -> None:
+    simulation = started(job([checked_worker()], maxRestarts=1, keepFinishedPods={"onRestart": True}))
+    fail_check(simulation)
+    for index in (1, 2):
+        exit_pod(simulation, index, 1)
+    simulation.settle()
+    simulation.wait(30)
+    assert len(simulation.world.pods()) == 6
+    assert [one for one in report(simulation)["conditions"] if (one["type"], one["status"]) == ("PreflightFailing", "True")] == []
 
 
 def pause(simulation: Simulation) -> int:
