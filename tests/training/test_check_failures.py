@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
+
 from applier.ref import Manifest
 from grove_compiler.kube.timestamp import timestamp
 from tests.model.sets import clique
@@ -20,9 +22,10 @@ def checked_worker() -> Manifest:
     return worker
 
 
-def fail_check(simulation: Simulation, index: int = 0) -> None:
-    """The preflight check of a pod fails, and with it the pod."""
-    ended = {"name": "preflight-dcgm-diag", "state": {"terminated": {"exitCode": 1, "finishedAt": timestamp(simulation.world.now)}}}
+def fail_check(simulation: Simulation, index: int = 0, behind: float = 0.0) -> None:
+    """The preflight check of a pod fails, and with it the pod, at a node whose clock is so many seconds `behind`."""
+    at = timestamp(simulation.world.now - behind)
+    ended = {"name": "preflight-dcgm-diag", "state": {"terminated": {"exitCode": 1, "finishedAt": at}}}
     simulation.world.report(
         pod_of(simulation, WORKER, index), phase="Failed", conditions=[], initContainerStatuses=[ended], containerStatuses=[]
     )
@@ -60,9 +63,10 @@ def test_checks_and_programs_share_one_budget() -> None:
     assert (phase(simulation), simulation.status()["restartCount"]) == ("Failed", 1)
 
 
-def test_a_worker_that_is_replaced_by_itself_comes_back_ever_later() -> None:
+@pytest.mark.parametrize("behind", [0, 86400])
+def test_a_worker_that_is_replaced_by_itself_comes_back_ever_later(behind: float) -> None:
     simulation = started(job([checked_worker()]))
-    pauses = [pause(simulation) for _ in range(6)]
+    pauses = [pause(simulation, behind) for _ in range(6)]
     assert simulation.status()["restartCount"] == 0
     assert pauses[0] <= 15
     assert all(later >= 1.5 * earlier for earlier, later in pairwise(pauses[2:])), pauses
@@ -79,9 +83,9 @@ def test_a_pod_that_is_kept_of_the_attempt_before_says_nothing_of_the_checks_of_
     assert [one for one in report(simulation)["conditions"] if (one["type"], one["status"]) == ("PreflightFailing", "True")] == []
 
 
-def pause(simulation: Simulation) -> int:
+def pause(simulation: Simulation, behind: float) -> int:
     """How many seconds it takes until a worker whose check has just failed is replaced, in steps of five."""
-    fail_check(simulation)
+    fail_check(simulation, behind=behind)
     failed, waited = pod_of(simulation, WORKER, 0)["metadata"]["uid"], 0
     while failed in uids(simulation) or len(uids(simulation)) < 3:
         assert waited < 3000

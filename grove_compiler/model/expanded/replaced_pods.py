@@ -45,7 +45,7 @@ class FailedCheck:
     @lazy
     def ended(self) -> float:
         """When it failed, in seconds since the epoch; when its status does not tell, the pod's creation time."""
-        return self.run.ended or time(self.pod.created or None) or 0.0
+        return self.pod.since_creation(self.run.ended)
 
     @lazy
     def retry_at(self) -> float:
