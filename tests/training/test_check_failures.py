@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
+
+from applier.ref import Manifest
 from grove_compiler.kube.timestamp import timestamp
 from tests.model.sets import clique
 from tests.simulation.simulation import Simulation
 
-from .jobs import WORKER, attempts, fail, job, last_attempt, phase, pod_of, started, uids
+from .jobs import WORKER, attempts, exit_pod, fail, job, last_attempt, phase, pod_of, report, started, uids
 from .test_register_ends import begun
 
 
-def fail_check(simulation: Simulation, index: int = 0) -> None:
-    """The preflight check of a pod fails, and with it the pod."""
-    ended = {"name": "preflight-dcgm-diag", "state": {"terminated": {"exitCode": 1, "finishedAt": timestamp(simulation.world.now)}}}
+def checked_worker() -> Manifest:
+    """A clique of three pods with a check, of which two can do without the third."""
+    worker = clique("worker", 3, 2)
+    worker["spec"]["podSpec"]["initContainers"] = [{"name": "preflight-dcgm-diag", "image": "d"}]
+    return worker
+
+
+def fail_check(simulation: Simulation, index: int = 0, behind: float = 0.0) -> None:
+    """The preflight check of a pod fails, and with it the pod, at a node whose clock is so many seconds `behind`."""
+    at = timestamp(simulation.world.now - behind)
+    ended = {"name": "preflight-dcgm-diag", "state": {"terminated": {"exitCode": 1, "finishedAt": at}}}
     simulation.world.report(
         pod_of(simulation, WORKER, index), phase="Failed", conditions=[], initContainerStatuses=[ended], containerStatuses=[]
     )
@@ -52,19 +63,29 @@ def test_checks_and_programs_share_one_budget() -> None:
     assert (phase(simulation), simulation.status()["restartCount"]) == ("Failed", 1)
 
 
-def test_a_worker_that_is_replaced_by_itself_comes_back_ever_later() -> None:
-    worker = clique("worker", 3, 2)
-    worker["spec"]["podSpec"]["initContainers"] = [{"name": "preflight-dcgm-diag", "image": "d"}]
-    simulation = started(job([worker]))
-    pauses = [pause(simulation) for _ in range(6)]
+@pytest.mark.parametrize("behind", [0, 86400])
+def test_a_worker_that_is_replaced_by_itself_comes_back_ever_later(behind: float) -> None:
+    simulation = started(job([checked_worker()]))
+    pauses = [pause(simulation, behind) for _ in range(6)]
     assert simulation.status()["restartCount"] == 0
     assert pauses[0] <= 15
     assert all(later >= 1.5 * earlier for earlier, later in pairwise(pauses[2:])), pauses
 
 
-def pause(simulation: Simulation) -> int:
-    """How many seconds it takes until a worker whose check has just failed is replaced, in steps of five."""
+def test_a_pod_that_is_kept_of_the_attempt_before_says_nothing_of_the_checks_of_this_one() -> None:
+    simulation = started(job([checked_worker()], maxRestarts=1, keepFinishedPods={"onRestart": True}))
     fail_check(simulation)
+    for index in (1, 2):
+        exit_pod(simulation, index, 1)
+    simulation.settle()
+    simulation.wait(30)
+    assert len(simulation.world.pods()) == 6
+    assert [one for one in report(simulation)["conditions"] if (one["type"], one["status"]) == ("PreflightFailing", "True")] == []
+
+
+def pause(simulation: Simulation, behind: float) -> int:
+    """How many seconds it takes until a worker whose check has just failed is replaced, in steps of five."""
+    fail_check(simulation, behind=behind)
     failed, waited = pod_of(simulation, WORKER, 0)["metadata"]["uid"], 0
     while failed in uids(simulation) or len(uids(simulation)) < 3:
         assert waited < 3000

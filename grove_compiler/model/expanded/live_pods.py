@@ -7,6 +7,7 @@ from dataclasses import field
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.kube.names import is_hash
+from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import DELETION_REASON, POD_INDEX_LABEL
 from grove_compiler.labels import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.model.declared import declared
@@ -64,6 +65,10 @@ class LivePod:
     def is_deleted_by_us(self) -> bool:
         """Whether we deleted it, for a reason that was written onto it."""
         return bool((self.manifest["metadata"].get("annotations") or {}).get(DELETION_REASON))
+
+    def since_creation(self, reported: float) -> float:
+        """Returns a time that its node has reported, but none before it was created: the clock of a node may be behind."""
+        return max(reported, time(self.created or None) or 0.0)
 
     @lazy
     def is_finished(self) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.timestamp import time
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.live_object import condition_since, old_status
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
@@ -44,7 +45,7 @@ class FailedCheck:
     @lazy
     def ended(self) -> float:
         """When it failed, in seconds since the epoch; when its status does not tell, the pod's creation time."""
-        return self.run.ended or time(self.pod.created or None) or 0.0
+        return self.pod.since_creation(self.run.ended)
 
     @lazy
     def retry_at(self) -> float:
@@ -56,9 +57,9 @@ class FailedCheck:
 
 @memoized
 def failed_checks(clique: Clique) -> list[FailedCheck]:
-    """Returns the pods of a clique whose checks fail, each with its last failed check."""
+    """Returns the pods of a clique whose checks fail, each with its last failed check. Pods of earlier attempts do not count."""
     failed = []
-    for pod in live_pods(clique):
+    for pod in attempt_pods(clique):
         runs = [run for run in pod.tested.last_runs if run.exit_code]
         if runs and not pod.is_ready:
             failed.append(FailedCheck(clique, pod, max(runs, key=lambda run: run.ended)))
@@ -73,7 +74,7 @@ def failing_since(clique: Clique) -> float | None:
 @memoized
 def checks_are_over(clique: Clique) -> bool:
     """Reports whether all pods of a clique exist and have passed all their checks."""
-    passed = sum(pod.tested.has_no_check_left for pod in live_pods(clique) if not pod.is_finished)
+    passed = sum(pod.tested.has_no_check_left for pod in attempt_pods(clique) if not pod.is_finished)
     return passed >= clique.replicas
 
 

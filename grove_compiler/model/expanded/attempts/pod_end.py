@@ -83,19 +83,16 @@ def is_held_up(pod: LivePod) -> bool:
 
 
 def started_at(pod: LivePod) -> float | None:
-    """Returns when the last container of a pod started; none when its status does not tell.
-
-    None started before the pod was created: a node that says so has a clock that is behind, and would bring the deadline forward.
-    """
+    """Returns when the last container of a pod started; none when its status does not tell."""
     states = [state for status in status_of(pod.manifest).get("containerStatuses") or [] for state in (status.get("state") or {}).values()]
     starts = [at for state in states if (at := time((state or {}).get("startedAt") or None)) is not None]
-    return max([*starts, time(pod.created or None) or 0.0]) if starts else None
+    return pod.since_creation(max(starts)) if starts else None
 
 
 def finished_at(pod: LivePod) -> float | None:
     """Returns when the last container of a pod ended, sidecars apart; none when its status does not tell."""
-    ends = (time(ended.get("finishedAt") or None) for _, ended in _endings(pod))
-    return max((end for end in ends if end is not None), default=None)
+    ends = [end for _, ended in _endings(pod) if (end := time(ended.get("finishedAt") or None)) is not None]
+    return pod.since_creation(max(ends)) if ends else None
 
 
 def _requested(pod: LivePod) -> float | None:
