@@ -174,9 +174,8 @@ def _subject_of_set(
     """Returns a set with what its rules read and the errors that are found in it."""
     pcs = _expanded_set(manifest, generation, snapshot, topologies, now, context)
     if is_former:
-        pcs.is_last_valid = pcs.has_run = (
-            True  # it was valid, so errors in it are those of newer rules; its status tells of the edit that is held
-        )
+        # It was valid, so errors in it are those of newer rules; its status tells of the edit that is held.
+        pcs.is_last_valid = pcs.has_run = True
     scope = {**context.scope, "set": pcs, "old": generation.declared, "now": now, "config": pcs.config}
     owners = [Expansion(pcs, *(topology for topology, _ in topologies)), generation.expansion]
     subject = Subject(SET_KIND, scope, generation.entry, owners=owners)
