@@ -17,6 +17,7 @@ from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.schema_completer import SchemaCompleter
 from grove_compiler.kube.structure import FaultTree, Finding, check_and_prune, fault_tree, original_path
+from grove_compiler.model.spec.minimums import with_former_minimums
 from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
 from kube_objects.manifest import group_of
@@ -94,30 +95,6 @@ class InputRules(Protocol):
         """Returns the findings of the `validate` rules for a kind and an operation."""
 
 
-def with_former_minimums(manifest: Manifest, former: Manifest) -> Manifest:
-    """Returns an edited set in which each clique that names no `minAvailable` keeps the one that it had, if it has as many pods.
-
-    Its default is the number of pods, and it cannot change: an edit of `replicas` alone would be rejected, with the clients that send a
-    list as they have it in a file (`kubectl apply`). So it is with what Kubernetes itself allocates, such as the IP of a Service.
-    """
-    minimums = {clique.get("name"): (clique.get("spec") or {}).get("minAvailable") for clique in _cliques(former)}
-    cliques = [_with_minimum(clique, minimums.get(clique.get("name"))) for clique in _cliques(manifest)]
-    if cliques == _cliques(manifest):
-        return manifest
-    return {**manifest, "spec": {**manifest["spec"], "template": {**manifest["spec"]["template"], "cliques": cliques}}}
-
-
-def _with_minimum(clique: Manifest, minimum: int | None) -> Manifest:
-    spec = clique.get("spec") or {}
-    if minimum is None or spec.get("minAvailable") is not None or (spec.get("replicas") or 0) < minimum:
-        return clique
-    return {**clique, "spec": {**spec, "minAvailable": minimum}}
-
-
-def _cliques(manifest: Manifest) -> list[Manifest]:
-    return ((manifest.get("spec") or {}).get("template") or {}).get("cliques") or []
-
-
 def _head(manifest: Manifest) -> Manifest:
     """Returns only what identifies an object: apiVersion, kind, name and namespace, as far as they are text."""
     metadata = manifest.get("metadata")
@@ -131,7 +108,7 @@ class Decoder:
 
     `others` are the objects of foreign kinds, which are not compiled. `is_complete` becomes false when a part of the input cannot be
     assigned to an object: an object that is missing may then only be unreadable. `former` has the states before an update, defaulted, by
-    kind, namespace and name (see `with_former_minimums`).
+    kind, namespace and name (see `model.spec.minimums`).
     """
 
     def __init__(self, program: InputRules, scope: Mapping[str, Any], former: Mapping[tuple[str, str, str], Manifest] = NONE) -> None:

@@ -6,11 +6,11 @@ other revision. The pods are not in it: the revision has them.
 
 from __future__ import annotations
 
-from typing import Any
-
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.immutable_fields import KEY, before_the_change, immutable_fields, recorded_fields, with_recorded_metadata
 from grove_compiler.model.expanded.recorded_templates import Revision
+from grove_compiler.model.spec.minimums import minimums_of, with_minimums
+from kube_objects.manifest import mapping
 
 MAX_SIZE = 128 * 1024
 """Characters of a spec that is recorded. The annotations of an object may have 256 KiB, and one with more would be rejected."""
@@ -51,20 +51,8 @@ def before_the_edit(manifest: Manifest, revisions: list[Revision]) -> Manifest |
     recorded = recorded_fields(revisions)
     if recorded is None or recorded == immutable_fields(manifest):
         return None
-    before = before_the_change(manifest, recorded)
-    named = {
-        clique["name"] for clique in manifest["spec"]["template"]["cliques"] if _map(clique.get("spec")).get("minAvailable") is not None
-    }
-    last_valid = (_recorded_spec(revisions[-1]) or {"template": {"cliques": ()}})["template"]["cliques"]
-    minimums = {clique["name"]: _map(clique.get("spec")).get("minAvailable") for clique in last_valid if clique["name"] in named}
-    template = before["spec"]["template"]
-    cliques = [_with_minimum(clique, minimums.get(clique["name"])) for clique in template["cliques"]]
-    return {**before, "spec": {**before["spec"], "template": {**template, "cliques": cliques}}}
-
-
-def _with_minimum(clique: Manifest, minimum: Any) -> Manifest:
-    spec = clique.get("spec") or {}
-    return clique if minimum is None or spec.get("minAvailable") is not None else {**clique, "spec": {**spec, "minAvailable": minimum}}
+    written, minimums = minimums_of(manifest), minimums_of({"spec": _recorded_spec(revisions[-1])})
+    return with_minimums(before_the_change(manifest, recorded), {name: minimums[name] for name in written.keys() & minimums})
 
 
 def _recorded_spec(revision: Revision) -> Manifest | None:
@@ -75,17 +63,13 @@ def _recorded_spec(revision: Revision) -> Manifest | None:
         spec = json.loads(revision.last_valid_spec or "null")
     except (ValueError, RecursionError):
         return None
-    template = _map(spec).get("template")
-    cliques = _map(template).get("cliques")
-    names = [_map(clique).get("name") for clique in cliques] if isinstance(cliques, list) else [None]
-    return _map(spec) if all(isinstance(name, str) and name in revision.hashes for name in names) else None
+    template = mapping(spec).get("template")
+    cliques = mapping(template).get("cliques")
+    names = [mapping(clique).get("name") for clique in cliques] if isinstance(cliques, list) else [None]
+    return mapping(spec) if all(isinstance(name, str) and name in revision.hashes for name in names) else None
 
 
 def _with_pods(clique: Manifest, revision: Revision) -> Manifest:
     parts = revision.template(clique["name"]) or {}
     outer = {key: parts[key] for key in ("labels", "annotations") if parts.get(key) is not None}
-    return {**clique, **outer, "spec": {**_map(clique.get("spec")), "podSpec": parts.get("podSpec")}}
-
-
-def _map(value: Any) -> Manifest:
-    return value if isinstance(value, dict) else {}
+    return {**clique, **outer, "spec": {**mapping(clique.get("spec")), "podSpec": parts.get("podSpec")}}
