@@ -77,6 +77,27 @@ def test_a_pod_that_had_finished_before_it_was_deleted_has_succeeded() -> None:
     assert phase(simulation) == "Succeeded"
 
 
+def test_a_gang_waits_for_no_rank_that_has_finished_and_is_gone_when_its_other_pods_are_made_again() -> None:
+    """As where a node is drained on which one has finished before all have run."""
+    simulation = Simulation(room=2)
+    simulation.world.apply(job(maxRestarts=1))
+    simulation.settle()
+    finished = next(pod for pod in simulation.world.pods() if pod["status"]["phase"] == "Running")
+    simulation.machines.room = 0
+    simulation.machines.exit(finished)
+    simulation.settle()
+    for pod in simulation.world.pods():
+        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.settle()
+    simulation.machines.room = 2
+    simulation.wait(60)
+    assert [pod["status"]["phase"] for pod in simulation.world.pods()] == ["Running", "Running"]
+    for pod in simulation.world.pods():
+        simulation.machines.exit(pod)
+    simulation.settle()
+    assert (phase(simulation), simulation.status()["restartCount"]) == ("Succeeded", 0)
+
+
 def test_a_pod_that_is_only_no_longer_shown_is_lost_after_a_while() -> None:
     """A watch shows what has lost the label by which it selects like something that was deleted."""
     simulation = started(maxRestarts=1)

@@ -56,6 +56,12 @@ class CliqueAttempt:
         return sorted(recorded | {index for index in observed if 0 <= index < self.clique.replicas})
 
     @lazy
+    def gone_succeeded(self) -> int:
+        """How many of its pods have succeeded and are gone."""
+        held = {pod.index for pod in attempt_pods(self.clique)}
+        return sum(index not in held for index in self.succeeded)
+
+    @lazy
     def succeeded_indexes(self) -> str:
         """The indices of pods that have succeeded, as `0-2,5`, the form of `status.completedIndexes` of Kubernetes' Job."""
         ranges: list[list[int]] = []
