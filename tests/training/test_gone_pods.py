@@ -12,6 +12,7 @@ from applier.errors import Forbidden
 from applier.ref import Manifest
 from applier.testing.memory.faults import MemoryRequest
 from grove_compiler.labels import CLIQUE_LABEL
+from tests.model.sets import clique
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, POD
 from tests.training.jobs import WORKER, attempts, away, causes, exit_pod, job, last_attempt, phase, pod_of, report, started, take
@@ -75,6 +76,44 @@ def test_a_pod_that_had_finished_before_it_was_deleted_has_succeeded() -> None:
         exit_pod(simulation, index)
     simulation.settle()
     assert phase(simulation) == "Succeeded"
+
+
+def test_a_gang_waits_for_no_rank_that_has_finished_and_is_gone_when_its_other_pods_are_made_again() -> None:
+    """As where a node is drained on which one has finished before all have run."""
+    simulation = Simulation(room=2)
+    simulation.world.apply(job(maxRestarts=1))
+    simulation.settle()
+    finished = next(pod for pod in simulation.world.pods() if pod["status"]["phase"] == "Running")
+    simulation.machines.room = 0
+    simulation.machines.exit(finished)
+    simulation.settle()
+    for pod in simulation.world.pods():
+        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.settle()
+    simulation.machines.room = 2
+    simulation.wait(60)
+    assert [pod["status"]["phase"] for pod in simulation.world.pods()] == ["Running", "Running"]
+    for pod in simulation.world.pods():
+        simulation.machines.exit(pod)
+    simulation.settle()
+    assert (phase(simulation), simulation.status()["restartCount"]) == ("Succeeded", 0)
+
+
+@pytest.mark.parametrize("prefix", ["demo-0", "demo-0-lead"])
+def test_pods_that_are_taken_before_all_of_their_gang_have_run_come_again_though_their_own_clique_has(prefix: str) -> None:
+    """As where a queue preempts a workload that starts, or a node is drained."""
+    simulation = Simulation(room=1)
+    simulation.world.apply(job([clique("lead"), clique("rank", 2)]))
+    simulation.settle()
+    assert "startTime" in report(simulation, "demo-0-lead")
+    simulation.machines.room = 0
+    for pod in simulation.world.pods(prefix):
+        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.settle()
+    simulation.machines.room = 3
+    simulation.wait(60)
+    assert [pod["status"]["phase"] for pod in simulation.world.pods()] == ["Running"] * 3
+    assert (phase(simulation), attempts(simulation)) == ("Running", {"1"})
 
 
 def test_a_pod_that_is_only_no_longer_shown_is_lost_after_a_while() -> None:

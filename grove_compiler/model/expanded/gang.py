@@ -9,6 +9,7 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import is_true
 from grove_compiler.labels import GANG_LABEL
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
+from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.model.spec.constraints import Constraint, translate
@@ -132,13 +133,16 @@ class Gang:
 
     @lazy
     def has_all_pods(self) -> bool:
-        """Whether all its cliques, except those of a group that is scaled to zero, have all their pods with the gang's label."""
-        return all(
-            self.set.snapshot.live(clique.ref) is not None
-            and sum(pod.labels.get(GANG_LABEL) == self.name for pod in attempt_pods(clique)) >= clique.replicas
-            for clique in self.cliques
-            if clique.is_desired
-        )
+        """Whether all its cliques, except those of a group that is scaled to zero, have all their pods with the gang's label.
+
+        Pods of a training workload that have succeeded and are gone are not created again, so that nobody waits for them.
+        """
+        return all(self._has_pods(clique) for clique in self.cliques if clique.is_desired)
+
+    def _has_pods(self, clique: Clique) -> bool:
+        short = clique.replicas - sum(pod.labels.get(GANG_LABEL) == self.name for pod in attempt_pods(clique))
+        is_complete = short <= 0 or (self.set.is_training and short <= clique_attempt(clique).gone_succeeded)
+        return is_complete and self.set.snapshot.live(clique.ref) is not None
 
     @lazy
     def has_ungated_pods(self) -> bool:

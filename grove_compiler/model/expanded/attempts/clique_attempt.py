@@ -17,7 +17,7 @@ from grove_compiler.model.expanded.attempts.attempt import (
 )
 from grove_compiler.model.expanded.attempts.pod_end import has_finished_well, is_held_up, started_at, tells_its_end
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods
-from grove_compiler.model.expanded.structure import Clique
+from grove_compiler.model.expanded.structure import Clique, Replica
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
@@ -56,6 +56,12 @@ class CliqueAttempt:
         return sorted(recorded | {index for index in observed if 0 <= index < self.clique.replicas})
 
     @lazy
+    def gone_succeeded(self) -> int:
+        """How many of its pods have succeeded and are gone."""
+        held = {pod.index for pod in attempt_pods(self.clique)}
+        return sum(index not in held for index in self.succeeded)
+
+    @lazy
     def succeeded_indexes(self) -> str:
         """The indices of pods that have succeeded, as `0-2,5`, the form of `status.completedIndexes` of Kubernetes' Job."""
         ranges: list[list[int]] = []
@@ -88,20 +94,35 @@ class CliqueAttempt:
         return [index for index in range(self.clique.replicas) if index not in held and index not in self.succeeded]
 
     @lazy
+    def ran_at(self) -> str:
+        """Since when all its pods have run in this attempt, by its status; empty before.
+
+        While another clique of its gang has not run yet, a clique that has lost pods starts again: nothing has run together.
+        """
+        recorded: str = self.old.get("startTime") or ""
+        if recorded and self.missing and self.attempt.may_run and any(one.has_never_run for one in gang_attempts(self.clique)):
+            return ""
+        return recorded
+
+    @lazy
+    def has_never_run(self) -> bool:
+        """Whether in this attempt its pods have not all run at the same time, by its status and by the pods that exist."""
+        return not self.old.get("startTime") and (bool(self.missing) or any(map(is_held_up, attempt_pods(self.clique))))
+
+    @lazy
     def has_started(self) -> bool:
         """Whether in this attempt all its pods have run at the same time, or have finished."""
-        return bool(self.old.get("startTime")) or (not self.missing and not any(map(is_held_up, attempt_pods(self.clique))))
+        return bool(self.ran_at) or (not self.missing and not any(map(is_held_up, attempt_pods(self.clique))))
 
     def start_time(self, now: float) -> str:
         """Returns since when all its pods run: the recorded time, else the latest start, but not after `now` (clocks may be ahead)."""
         starts = [at for pod in attempt_pods(self.clique) if (at := started_at(pod)) is not None]
-        recorded: str = self.old.get("startTime") or ""
-        return recorded or timestamp(min(max(starts, default=now), now))
+        return self.ran_at or timestamp(min(max(starts, default=now), now))
 
     @lazy
     def is_held_up(self) -> bool:
         """Whether one of its pods does not run yet, in an attempt in which they have not all run before."""
-        return not self.old.get("startTime") and not self.has_started
+        return not self.has_started
 
     @lazy
     def holding(self) -> int:
@@ -134,7 +155,7 @@ class CliqueAttempt:
         Before all pods have run together, a missing pod was not created yet, or its loss did no harm. Later it was deleted: a new pod
         cannot join others that have run without it, unless pods are replaced one by one.
         """
-        if not self.attempt.may_run or self.was_forgotten or (self.old.get("startTime") and not self.replaces_pods):
+        if not self.attempt.may_run or self.was_forgotten or (self.ran_at and not self.replaces_pods):
             return []
         return self.missing
 
@@ -143,6 +164,20 @@ class CliqueAttempt:
 def clique_attempt(clique: Clique) -> CliqueAttempt:
     """Returns the state of a training workload's clique in the current attempt."""
     return CliqueAttempt(clique, replica_attempt(clique.replica), recorded_attempt(clique))
+
+
+@memoized
+def gangs_of_attempt(replica: Replica) -> dict[str, list[CliqueAttempt]]:
+    """Returns the cliques of a replica by the names of their gangs."""
+    gangs: dict[str, list[CliqueAttempt]] = {}
+    for clique in replica.all_cliques:
+        gangs.setdefault(clique.gang_name, []).append(clique_attempt(clique))
+    return gangs
+
+
+def gang_attempts(clique: Clique) -> list[CliqueAttempt]:
+    """Returns the cliques of a clique's gang, this one among them."""
+    return gangs_of_attempt(clique.replica)[clique.gang_name]
 
 
 def _read_indices(text: str, count: int) -> set[int]:

@@ -6,7 +6,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.timestamp import time, timestamp
 from grove_compiler.model.expanded.attempts.attempt import replica_attempt
-from grove_compiler.model.expanded.attempts.clique_attempt import CliqueAttempt, clique_attempt
+from grove_compiler.model.expanded.attempts.clique_attempt import CliqueAttempt, clique_attempt, gang_attempts, gangs_of_attempt
 from grove_compiler.model.expanded.attempts.pod_end import Failure, failure_of, finished_at, has_finished_well
 from grove_compiler.model.expanded.live_object import condition_since, old_status
 from grove_compiler.model.expanded.live_pods import LivePod
@@ -66,7 +66,7 @@ def _rule_input(failure: Failure) -> Manifest:
 def _failures(state: CliqueAttempt, now: float) -> list[Failure]:
     """Returns all failures of pods. One that is deleted before all have run together is just recreated, unless it had failed."""
     failures = [failure_of(pod) for pod in state.failed]
-    if state.old.get("startTime"):
+    if state.ran_at:
         failures += [failure_of(pod) for pod in _deleted_by_others(state)]
         lost = lost_indices(state.clique)
         if lost and now >= lost_since(state.clique, now) + LOST_SECONDS:
@@ -84,7 +84,7 @@ def _deleted_by_others(state: CliqueAttempt) -> list[LivePod]:
 def lost_indices(clique: Clique) -> list[int]:
     """Returns the indices whose pods ran and have disappeared without an observed end."""
     state = clique_attempt(clique)
-    if not state.old.get("startTime") or state.replaces_pods or state.attempt.is_over:
+    if not state.ran_at or state.replaces_pods or state.attempt.is_over:
         return []
     known = {pod.index for pod in (*state.leaving, *state.gone)}
     return [index for index in state.missing if index not in known]
@@ -124,7 +124,7 @@ def is_early(clique: Clique, failure: Failure, now: float) -> bool:
     """
     if failure.is_of_check or failure.at is None:
         return False
-    last = max(time(state.start_time(now)) or now for state in _gangs(clique.replica)[clique.gang_name])
+    last = max(time(state.start_time(now)) or now for state in gang_attempts(clique))
     has_waited = failure.started is not None and failure.at >= failure.started + LATE_SECONDS
     return last > failure.at if has_waited else last >= failure.at + LATE_SECONDS
 
@@ -137,21 +137,13 @@ def gang_is_held_up(clique: Clique) -> bool:
 @memoized
 def _held_up_gangs(replica: Replica) -> frozenset[str]:
     """Returns the names of the gangs with a pod that does not run yet. Found once for all, since a gang may have thousands of cliques."""
-    held_up = ((name, state) for name, states in _gangs(replica).items() for state in states if state.is_held_up)
+    held_up = ((name, state) for name, states in gangs_of_attempt(replica).items() for state in states if state.is_held_up)
     return frozenset(name for name, state in held_up if _will_have_pods(state))
 
 
 def _will_have_pods(state: CliqueAttempt) -> bool:
     """Reports whether all pods of a clique exist, or missing ones may still be made."""
     return not state.missing or replica_attempt(state.clique.replica).may_run
-
-
-@memoized
-def _gangs(replica: Replica) -> dict[str, list[CliqueAttempt]]:
-    gangs: dict[str, list[CliqueAttempt]] = {}
-    for clique in replica.all_cliques:
-        gangs.setdefault(clique.gang_name, []).append(clique_attempt(clique))
-    return gangs
 
 
 def _is_overdue(state: CliqueAttempt, now: float) -> bool:
@@ -162,7 +154,7 @@ def _is_overdue(state: CliqueAttempt, now: float) -> bool:
 def _breached_since(clique: Clique) -> float | None:
     """Returns since when a clique that ran has been short of pods, by its condition; None while it is not."""
     state = clique_attempt(clique)
-    if not state.old.get("startTime") or state.holding >= clique.min_available:
+    if not state.ran_at or state.holding >= clique.min_available:
         return None
     is_breached = is_true_in(old_status(clique), "MinAvailableBreached")
     return time(condition_since(clique, "MinAvailableBreached") or None) if is_breached else None
