@@ -100,9 +100,9 @@ class CliqueAttempt:
         While another clique of its gang has not run yet, a clique that has lost pods starts again: nothing has run together.
         """
         recorded: str = self.old.get("startTime") or ""
-        if recorded and self.missing and self.attempt.may_run and any(one.has_never_run for one in gang_attempts(self.clique)):
-            return ""
-        return recorded
+        if not recorded or not self.missing or not self.attempt.may_run:
+            return recorded
+        return "" if self.clique.gang_name in _starting_gangs(self.clique.replica) else recorded
 
     @lazy
     def has_never_run(self) -> bool:
@@ -173,6 +173,12 @@ def gangs_of_attempt(replica: Replica) -> dict[str, list[CliqueAttempt]]:
     for clique in replica.all_cliques:
         gangs.setdefault(clique.gang_name, []).append(clique_attempt(clique))
     return gangs
+
+
+@memoized
+def _starting_gangs(replica: Replica) -> frozenset[str]:
+    """Returns the names of the gangs with a clique that has never run. Found once for all: a gang may have thousands of cliques."""
+    return frozenset(name for name, states in gangs_of_attempt(replica).items() if any(one.has_never_run for one in states))
 
 
 def gang_attempts(clique: Clique) -> list[CliqueAttempt]:
