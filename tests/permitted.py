@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.ref import Manifest
-from applier.testing.kinds import HARMLESS as SAFE
+from applier.testing.kinds import HARMLESS
 
 ANY_POD = pytest.mark.plain_cluster("pods of any shape have to be taken")
 
@@ -17,4 +17,4 @@ def resources(cpu: str = "10m", **devices: str) -> Manifest:
 
 def permitted(container: Manifest) -> Manifest:
     """A container with whatever it lacks for such a namespace."""
-    return {"securityContext": SAFE, "resources": resources(), **container}
+    return {"securityContext": HARMLESS, "resources": resources(), **container}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.permitted import SAFE
+from applier.testing.kinds import HARMLESS
 from tests.preflight.injecting import inject_pod, pod_of
 
 from .world import LiveCluster, pod_clique_set
@@ -33,7 +33,7 @@ async def enforced(world: LiveCluster) -> Any:
 
 
 def role(name: str) -> dict[str, Any]:
-    box = {"name": "box", "image": "registry.example/app:1", "securityContext": SAFE, "resources": {"requests": SMALL, "limits": SMALL}}
+    box = {"name": "box", "image": "registry.example/app:1", "securityContext": HARMLESS, "resources": {"requests": SMALL, "limits": SMALL}}
     return {"name": name, "spec": {"roleName": name, "replicas": 1, "podSpec": {"containers": [box], "terminationGracePeriodSeconds": 0}}}
 
 
