@@ -12,6 +12,7 @@ from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import MemoryRequest
 from grove_compiler.api.crd import crds
+from grove_compiler.kube.timestamp import timestamp
 from kube_objects.manifest import is_terminating, section
 from tests.applier.free_schemas import FreeSchemas
 
@@ -173,11 +174,11 @@ class World:
 
     def end(self, pod: Manifest) -> None:
         """A node has stopped a pod that was asked to go."""
-        self.cluster.garbage.end(Ref.of(pod), pod["metadata"]["deletionTimestamp"])
+        self.cluster.garbage.end(Ref.of(pod), timestamp(self.now))
 
     def collect_garbage(self) -> None:
         """The garbage collector deletes what has no owner left."""
-        self.cluster.garbage.collect(datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+        self.cluster.garbage.collect(timestamp(self.now))
 
     def declared(self, one: Manifest, within: float) -> int:
         """The least number of replicas that was declared of an object within the last seconds, as who writes may know it."""

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from applier.ref import Manifest
-from grove_compiler.kube.timestamp import time, timestamp
+from grove_compiler.kube.timestamp import timestamp
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, POD
 
@@ -29,8 +29,7 @@ def delete_and_stop(simulation: Simulation, name: str, code: int) -> None:
     """Somebody deletes a pod, whose program ends within the same second."""
     simulation.world.delete(POD, name)
     pod = simulation.world.get(POD, name)
-    requested = time(pod["metadata"]["deletionTimestamp"] or None) or 0.0
-    ended = {"exitCode": code, "finishedAt": timestamp(requested - pod["metadata"]["deletionGracePeriodSeconds"])}
+    ended = {"exitCode": code, "finishedAt": timestamp(simulation.world.now)}
     statuses = [{"name": "main", "state": {"terminated": ended}}]
     simulation.world.report(pod, phase="Failed" if code else "Succeeded", conditions=[], containerStatuses=statuses)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from applier.ref import Manifest, Ref, uid_of
 from applier.testing.memory.store import Store, copied
 
@@ -83,7 +85,7 @@ class Garbage:
         if finalizers:
             metadata["finalizers"] = list(dict.fromkeys(finalizers))
         if "deletionTimestamp" not in metadata:
-            metadata.update(deletionTimestamp=now, deletionGracePeriodSeconds=grace)
+            metadata.update(deletionTimestamp=_later(now, grace), deletionGracePeriodSeconds=grace)
             if "generation" in metadata:
                 metadata["generation"] += 1  # a deletion changes the desired state
         if marked["kind"] == "Namespace":
@@ -127,6 +129,11 @@ class Garbage:
                     reference for reference in freed["metadata"]["ownerReferences"] if reference["uid"] != uid
                 ]
                 self.store.put(freed)
+
+
+def _later(now: str, seconds: int) -> str:
+    """Returns when a grace period is over: an API server writes that as the time of the deletion, and not when it was requested."""
+    return (datetime.fromisoformat(now) + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _grace_of(live: Manifest) -> int:
