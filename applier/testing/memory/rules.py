@@ -9,6 +9,7 @@ from applier.cluster import Resource
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.testing.memory import refusals
 from applier.testing.memory.faults import MemoryRequest
+from kube_objects import json_pointer
 
 IMMUTABLE: Mapping[str, tuple[str, ...]] = {
     "ControllerRevision.apps": ("/data",),
@@ -71,8 +72,8 @@ def check_immutable(new: Manifest, old: Manifest, resource: Resource, table: Map
     if resource.kind.group == "" and old.get("immutable") is True:
         pointers = (*pointers, "/data", "/binaryData", "/immutable")
     for pointer in pointers:
-        before = _at(old, pointer)
-        if before is not None and _at(new, pointer) != before:
+        before = json_pointer.at(old, pointer)
+        if before is not None and json_pointer.at(new, pointer) != before:
             raise refusals.invalid(resource, new["metadata"]["name"], pointer[1:].replace("/", "."), "field is immutable")
 
 
@@ -82,13 +83,6 @@ def check_finalizers(new: Manifest, old: Manifest, resource: Resource) -> None:
     if more and "deletionTimestamp" in old["metadata"]:
         message = "no new finalizers can be added if the object is being deleted"
         raise refusals.invalid(resource, new["metadata"]["name"], "metadata.finalizers", message)
-
-
-def _at(manifest: Manifest, pointer: str) -> Any:
-    value: Any = manifest
-    for key in pointer[1:].split("/"):
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 def is_same(new: Manifest, old: Manifest) -> bool:
