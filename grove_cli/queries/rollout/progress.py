@@ -17,16 +17,17 @@ from kube_objects.manifest import is_terminating
 
 @record
 class RolloutProgress:
-    """A rollout. Of the declared `pods` some are `updated`, of the `replicas` some are `available`, and one may be `updating`.
+    """A rollout. Of the declared `pods` some are `updated`, and some `ready`; of the `replicas` some are `available`.
 
-    `is_observed`: the operator has seen the last edit. `is_held`: it has errors, and nothing of it takes effect. `is_rolling`: pods are
-    replaced. `why` may be empty. `kinds` have been read.
+    One may be `updating`. `is_observed`: the operator has seen the last edit. `is_held`: it has errors, and nothing of it takes effect.
+    `is_rolling`: pods are replaced. `why` may be empty. `kinds` have been read.
     """
 
     name: str
     namespace: str
     pods: int
     updated: int
+    ready: int
     replicas: int
     available: int
     updating: int | None
@@ -66,7 +67,7 @@ def progress_of(pcs: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Reso
     metadata, spec, status = pcs["metadata"], pcs["spec"], status_of(pcs)
     current = [clique for clique in cliques if not is_terminating(clique)]
     declared = [count_in((clique.get("spec") or {}).get("replicas")) for clique in current]
-    updated = [count_in(status_of(clique).get("updatedReplicas")) for clique in current]
+    updated, ready = ([count_in(status_of(clique).get(field)) for clique in current] for field in ("updatedReplicas", "readyReplicas"))
     update = status.get("updateProgress") or {}
     updating = [entry.get("replicaIndex") for entry in update.get("currentlyUpdating") or [] if not entry.get("updateEndedAt")]
     return RolloutProgress(
@@ -74,6 +75,7 @@ def progress_of(pcs: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Reso
         metadata.get("namespace") or "",
         pods=sum(declared),
         updated=sum(map(min, updated, declared)),
+        ready=sum(map(min, ready, declared)),
         replicas=count_in(spec.get("replicas")),
         available=count_in(status.get("availableReplicas")),
         updating=next((index for index in updating if isinstance(index, int)), None),
@@ -105,5 +107,7 @@ def _counts(progress: RolloutProgress) -> str:
         counts = f"{progress.updated} of {progress.pods} pods are updated"
         if progress.is_manual:
             return f"{counts}; {'it is paused' if progress.is_paused else 'with OnDelete, pods are updated only when they are deleted'}"
+        if progress.updated >= progress.pods > progress.ready:
+            return f"{counts}, {progress.ready} of {progress.pods} are ready"
         return counts if progress.updating is None else f"{counts}, now in replica {progress.updating}"
     return f"{progress.available} of {progress.replicas} replicas are available"

@@ -32,9 +32,9 @@ def chat(available: int = 2, generation: int = 1, annotations: Manifest | None =
     return {"apiVersion": GROVE, "kind": "PodCliqueSet", "metadata": metadata, "spec": spec, "status": status}
 
 
-def clique(name: str, updated: int) -> Manifest:
+def clique(name: str, updated: int, ready: int = 4) -> Manifest:
     metadata = {"name": name, "namespace": "shop", "labels": {"app.kubernetes.io/part-of": "chat"}}
-    spec, status = {"replicas": 4}, {"updatedReplicas": updated, "readyReplicas": 4}
+    spec, status = {"replicas": 4}, {"updatedReplicas": updated, "readyReplicas": ready}
     return {"apiVersion": GROVE, "kind": "PodClique", "metadata": metadata, "spec": spec, "status": status}
 
 
@@ -81,6 +81,12 @@ def test_pods_are_counted_that_have_the_new_template(bench: Bench) -> None:
     update = {**BEGUN, "currentlyUpdating": [{"replicaIndex": 0, "updateEndedAt": "2026-01-01T00:01:00Z"}, {"replicaIndex": 1}]}
     line = now(bench, chat(updateProgress=update), clique("chat-0-front", 4), clique("chat-1-front", 1))
     assert line == 'Waiting for podcliqueset "chat" rollout to finish: 5 of 8 pods are updated, now in replica 1'
+
+
+def test_updated_pods_that_are_not_ready_are_what_an_update_waits_for(bench: Bench) -> None:
+    update = {**BEGUN, "currentlyUpdating": [{"replicaIndex": 0}]}
+    line = now(bench, chat(updateProgress=update), clique("chat-0-front", 4), clique("chat-1-front", 4, ready=3))
+    assert line.endswith("rollout to finish: 8 of 8 pods are updated, 7 of 8 are ready")
 
 
 def test_an_edit_has_to_be_seen_first(bench: Bench) -> None:
