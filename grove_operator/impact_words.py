@@ -59,9 +59,16 @@ def gangs(account: Account) -> str:
     return ", ".join(f"{count} {word}" for word, count in account.gangs.items() if count)
 
 
-def indices(replicas: Sequence[int]) -> str:
-    """Returns `replica 0`, or `replicas 0, 1 one after the other`."""
-    return f"replica {replicas[0]}" if len(replicas) == 1 else f"replicas {', '.join(map(str, replicas))} one after the other"
+def indices(name: str, restart: ReplicaRestart) -> str:
+    """Returns which replicas of a scaling group restart: `replica 0`, or `replicas 0, 1 one after the other`."""
+    replicas = list(restart.groups[name])
+    return f"replica {replicas[0]}" if len(replicas) == 1 else f"replicas {', '.join(map(str, replicas))} {pace(name, restart)}"
+
+
+def pace(name: str, restart: ReplicaRestart) -> str:
+    """Returns how the pods of a clique, or the replicas of a scaling group, follow each other."""
+    at_a_time = restart.at_a_time.get(name, 1)
+    return "one after the other" if at_a_time == 1 else f"at most {at_a_time} at a time"
 
 
 def runs_alike(restarts: Sequence[ReplicaRestart]) -> Iterator[Sequence[ReplicaRestart]]:
@@ -75,4 +82,4 @@ def runs_alike(restarts: Sequence[ReplicaRestart]) -> Iterator[Sequence[ReplicaR
 
 def _shape(replica: ReplicaRestart) -> list[Any]:
     groups = [[(index, [(c.pods, c.devices) for c in part]) for index, part in parts.items()] for parts in replica.groups.values()]
-    return [[(clique.pods, clique.devices) for clique in replica.cliques], groups]
+    return [[(clique.pods, clique.devices) for clique in replica.cliques], groups, list(replica.at_a_time.values())]

@@ -54,7 +54,8 @@ def _restart(replica: ReplicaRestart) -> dict[str, Any]:
         {"name": name, "replicas": [{"index": index, "cliques": _cliques(part)} for index, part in parts.items()]}
         for name, parts in replica.groups.items()
     ]
-    return {"replica": replica.index, "cliques": _cliques(replica.cliques), "scalingGroups": groups}
+    pace = {"atATime": replica.at_a_time} if replica.at_a_time else {}
+    return {"replica": replica.index, "cliques": _cliques(replica.cliques), "scalingGroups": groups, **pace}
 
 
 def _cliques(cliques: list[CompiledClique]) -> list[dict[str, Any]]:

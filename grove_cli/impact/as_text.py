@@ -11,7 +11,7 @@ from grove_compiler.impact.account import account
 from grove_compiler.impact.fate import ON_DELETE, Fate
 from grove_compiler.impact.impact import EditImpact, Impact, SetImpact
 from grove_compiler.impact.pods import ReplicaRestart
-from grove_operator.impact_words import amounts, consequence, devices, devices_each, gangs, indices, number, objects, runs_alike
+from grove_operator.impact_words import amounts, consequence, devices, devices_each, gangs, indices, number, objects, pace, runs_alike
 from grove_operator.wording import short_value
 
 MAX_FIELDS = 6
@@ -98,9 +98,9 @@ def _restarts(impact: SetImpact) -> Iterator[str]:
 def _steps(replica: ReplicaRestart) -> Iterator[str]:
     for clique in replica.cliques:
         pods = f"{number(clique.pods, 'pod')}{devices_each(clique)}"
-        yield f"clique {clique.name}: {pods}, one after the other, each deleted before it is recreated"
+        yield f"clique {clique.name}: {pods}, {pace(clique.name, replica)}, each deleted before it is recreated"
     for name, parts in replica.groups.items():
-        yield f"scaling group {name}: {indices(list(parts))}, the pods of each deleted and recreated as a whole"
+        yield f"scaling group {name}: {indices(name, replica)}, the pods of each deleted and recreated as a whole"
         first = next(iter(parts.values()))
         yield from (f"  clique {clique.name}: {number(clique.pods, 'pod')}{devices_each(clique)}" for clique in first)
 

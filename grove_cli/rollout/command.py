@@ -39,7 +39,7 @@ Examples:
   grove rollout status chat --watch=false       the current progress
 
 \b
-Exit codes: 0 the rollout has ended, 1 it has not, 2 not found, or an error.""",
+Exit codes: 0 the rollout has ended, 1 it has not, or makes no progress for a progressDeadline, 2 not found, or an error.""",
 )
 @click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options

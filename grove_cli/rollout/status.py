@@ -20,7 +20,10 @@ Show = Callable[[RolloutProgress], None]
 
 
 async def show_status(session: Session, name: str, *, watch: bool, timeout: float | None, output: str) -> int:
-    """Shows the progress until the rollout has ended, or once, and returns the exit code. Raises `ClusterError`, `NoSuchObject`."""
+    """Shows the progress until the rollout has ended or is late, or once, and returns the exit code.
+
+    Raises `ClusterError`, `NoSuchObject`.
+    """
     last: RolloutProgress | None = None
 
     async def read() -> RolloutProgress:
@@ -32,7 +35,7 @@ async def show_status(session: Session, name: str, *, watch: bool, timeout: floa
                 async for progress in readings_of_it:
                     last = progress
                     show(progress)
-                    if progress.is_over or not watch:
+                    if progress.is_over or progress.is_late or not watch:
                         break
     except TimeoutError:
         assert timeout is not None
@@ -51,6 +54,7 @@ def progress_value(progress: RolloutProgress) -> dict[str, Any]:
         "state": progress.state,
         "pods": progress.pods,
         "updatedPods": progress.updated,
+        "readyPods": progress.ready,
         "replicas": progress.replicas,
         "availableReplicas": progress.available,
         **({} if progress.updating is None else {"updatingReplica": progress.updating}),
@@ -61,7 +65,7 @@ def progress_value(progress: RolloutProgress) -> dict[str, Any]:
 def _end(last: RolloutProgress, output: str, watch: bool) -> None:
     if output == "json":
         outputs.write_report(progress_value(last))
-    elif last.is_over or not watch:
+    elif last.is_over or last.is_late or not watch:
         outputs.write_text(f"{visible(message_of(last))}\n")
 
 
@@ -86,8 +90,8 @@ class ProgressLines:
         self._last = ""
 
     def show(self, progress: RolloutProgress) -> None:
-        """Prints the progress unless it was printed, or the rollout has ended."""
+        """Prints the progress unless it was printed, or is the last word."""
         message = message_of(progress)
-        if not progress.is_over and message != self._last:
+        if not (progress.is_over or progress.is_late) and message != self._last:
             self._last = message
             outputs.write_text(f"{visible(message)}\n")

@@ -96,6 +96,15 @@ class ComputeDomainConfig(Kube):
     """DeviceClass of the claims; compute-domain.nvidia.com when absent."""
 
 
+class RollingUpdate(Kube):
+    """How fast an update replaces pods, as later releases of the upstream operator have it."""
+
+    max_unavailable: Annotated[Int32, Field(ge=1)] | None = None
+    """Pods of the clique, or replicas of the scaling group, that may be replaced at a time; 1 when absent."""
+    progress_deadline: Duration | None = None
+    """How long an update may make no progress before the condition UpdateInProgress reports it; no limit when absent."""
+
+
 class PodCliqueTemplateSpec(Kube):
     """A clique of every replica."""
 
@@ -109,6 +118,8 @@ class PodCliqueTemplateSpec(Kube):
     """Placement of the clique's pods, within that of what holds the clique."""
     resource_sharing: list[ResourceSharing] | None = None
     """Claims that the clique's pods share."""
+    rolling_update: RollingUpdate | None = None
+    """How fast an update replaces the clique's pods; not for cliques of scaling groups."""
     spec: PodCliqueSpec
     """What the clique asks for."""
 
@@ -130,6 +141,8 @@ class PodCliqueScalingGroupConfig(Kube):
     """Horizontal autoscaling of the group."""
     resource_sharing: list[PodCliqueScalingGroupResourceSharing] | None = None
     """Claims that the group's cliques share."""
+    rolling_update: RollingUpdate | None = None
+    """How fast an update replaces the group's replicas."""
     topology_constraint: TopologyConstraint | None = None
     """Placement of each replica of the group, within that of the set."""
 

@@ -19,7 +19,7 @@ class RestartStep(NamedTuple):
     """Names one clique or scaling group whose pods restart, in one replica of a set.
 
     Replicas of a set restart one after the other; parts of one replica in parallel. `indices` are those of a scaling group's replicas,
-    which restart one after the other; empty for a standalone clique.
+    in the order in which they restart; empty for a standalone clique.
     """
 
     set_name: str

@@ -60,7 +60,7 @@ class Rollout:
 
     Templates are compared by meaning, not by hash, as in a cluster: see `kube.semantic_difference`. `sizes` are the cliques whose declared
     number of pods has changed, each with the number before, `groups` the scaling groups whose declared number of replicas has, and `parts`
-    the scaling-group replicas whose pods are deleted as a whole.
+    the scaling-group replicas whose pods are deleted as a whole. `budgets` are the `maxUnavailable` of cliques, by name.
     """
 
     strategy: str
@@ -69,6 +69,11 @@ class Rollout:
     operator: Operator = "grove"
     parts: set[Part] = field(default_factory=set)
     groups: set[str] = field(default_factory=set)
+    budgets: dict[str, int] = field(default_factory=dict)
+
+    def at_a_time(self, clique: CompiledClique) -> int:
+        """Returns how many pods of a clique, or replicas of its scaling group, the operator replaces at a time."""
+        return self.budgets.get(clique.template_name, 1)
 
     def restarts(self, clique: CompiledClique) -> bool:
         """Reports whether the operator replaces the pods of a PodClique."""
@@ -107,6 +112,7 @@ def rollout(old: Manifest | None, new: Manifest | None, strategy: str, operator:
     sizes = {clique.name: clique.replicas for clique in before.cliques}
     resized = {clique.name: sizes[clique.name] for clique in after.cliques if sizes.get(clique.name) not in (None, clique.replicas)}
     roll = Rollout(strategy, {name for name, was, now in pairs if pod_template_differences(was, now)}, resized, operator)
+    roll.budgets = {clique.name: (clique.group or clique).max_unavailable or 1 for clique in after.cliques}
     numbers = {group.name: group.replicas for group in before.groups}
     roll.groups = {group.name for group in after.groups if numbers.get(group.name) not in (None, group.replicas)}
     if roll.templates:

@@ -20,12 +20,14 @@ WHAT = ("made", "restarted", "deleted")
 class ReplicaRestart:
     """Holds what restarts in one replica of the set. Standalone cliques and scaling groups restart in parallel.
 
-    `groups` holds the cliques of each scaling group by its name and the index of its replica; the replicas restart one after the other.
+    `groups` holds the cliques of each scaling group by its name and the index of its replica. `at_a_time` says how many pods of a clique,
+    or replicas of a group, restart at a time, by its name, where that is more than one.
     """
 
     index: int
     cliques: list[CompiledClique] = field(default_factory=list)
     groups: dict[str, dict[int, list[CompiledClique]]] = field(default_factory=dict)
+    at_a_time: dict[str, int] = field(default_factory=dict)
 
     @property
     def all_cliques(self) -> list[CompiledClique]:
@@ -63,7 +65,7 @@ def pods_of(before: Mapping[str, Node], after: Mapping[str, Node], roll: Rollout
             total.mig_devices[what] += number * clique.devices.get(MIG, 0)
         if counts[1]:
             rolled.append(clique)
-    total.restarts = _in_order(rolled)
+    total.restarts = _in_order(rolled, roll)
     return total
 
 
@@ -77,11 +79,13 @@ def _counts(clique: CompiledClique, old: int | None, *, is_restarted: bool) -> t
     return clique.pods - both, both, old - both
 
 
-def _in_order(cliques: Iterable[CompiledClique]) -> list[ReplicaRestart]:
+def _in_order(cliques: Iterable[CompiledClique], roll: Rollout) -> list[ReplicaRestart]:
     """Groups restarts by replica of the set, the lowest index first, as it happens while all are healthy (shipped semantics §7.5)."""
     replicas: dict[int, ReplicaRestart] = {}
     for clique in sorted(cliques, key=lambda clique: (clique.replica, clique.group_replica)):
         replica = replicas.setdefault(clique.replica, ReplicaRestart(clique.replica))
+        if (at_a_time := roll.at_a_time(clique)) > 1:
+            replica.at_a_time[clique.group or clique.name] = at_a_time
         if clique.group:
             replica.groups.setdefault(clique.group, {}).setdefault(clique.group_replica, []).append(clique)
         else:

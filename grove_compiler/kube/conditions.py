@@ -8,6 +8,10 @@ STALLED = "Stalled"
 """The condition of an object that is held or rejected, by the name that kstatus knows."""
 HELD = "Held"
 """Its reason where nothing is changed, because of the input or the rules."""
+UPDATE_IN_PROGRESS = "UpdateInProgress"
+"""The condition that says whether an update goes on, of what has a `progressDeadline`."""
+PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
+"""The reason of `UpdateInProgress` for an update that makes no progress."""
 
 
 def status_of(manifest: Manifest | None) -> Manifest:

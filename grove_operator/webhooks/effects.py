@@ -79,7 +79,7 @@ def _order(restarts: list[ReplicaRestart]) -> str:
     parts = []
     for run in runs_alike(restarts):
         steps = [f"{number(clique.pods, 'pod')} of {clique.name}" for clique in run[0].cliques]
-        steps += [f"{name} ({indices(list(groups))}, each as a whole)" for name, groups in run[0].groups.items()]
+        steps += [f"{name} ({indices(name, run[0])}, each as a whole)" for name in run[0].groups]
         more = f", then {number(len(run) - 1, 'replica')} alike" if len(run) > 1 else ""
         parts.append(f"replica {run[0].index}: {' beside '.join(steps)}{more}")
     return "; then ".join(parts)

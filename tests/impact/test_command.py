@@ -58,6 +58,17 @@ def test_groups_are_told_with_their_order(snapshot: SnapshotAssertion) -> None:
     assert ended(edited(), edited(worker, IMAGE, {"path": "spec.replicas", "value": 4})).out == snapshot
 
 
+def test_what_restarts_several_at_a_time_is_told_so() -> None:
+    worker = {"path": "spec.template.cliques[2].spec.podSpec.containers[0].image", "value": "engine:2"}
+    places = ("cliques[0]", "podCliqueScalingGroups[0]")
+    budgets = [{"path": f"spec.template.{place}.rollingUpdate", "value": {"maxUnavailable": 2}} for place in places]
+    found = ended(edited(*budgets), edited(*budgets, worker, IMAGE))
+    assert "clique demo-0-router: 3 pods, at most 2 at a time, each deleted before it is recreated" in found.out
+    assert "scaling group demo-0-pd: replicas 0, 1, 2 at most 2 at a time" in found.out
+    steps = json.loads(ended(edited(*budgets), edited(*budgets, worker, IMAGE), "-o", "json").out)["sets"][0]["restarts"]
+    assert steps[0]["atATime"] == {"demo-0-router": 2, "demo-0-pd": 2}
+
+
 def test_the_json_holds_all_that_is_known(snapshot: SnapshotAssertion) -> None:
     found = ended(edited({"path": "spec.replicas", "value": 1}), edited({"path": "spec.replicas", "value": 1}, IMAGE), "-o", "json")
     assert json.loads(found.out) == snapshot

@@ -15,7 +15,7 @@ from kube_objects.manifest import is_terminating
 from tests.invariants import training
 from tests.invariants.by_hand import lacks_what_people_bring
 from tests.invariants.cluster_state import ClusterState
-from tests.invariants.serving import needs, owner, serving
+from tests.invariants.serving import at_a_time, needs, owner, serving
 from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, REPLICA_LABEL, SET_LABEL, index, label
 from tests.simulation.world import CLIQUE, GROUP, SET, is_ready
 
@@ -90,11 +90,12 @@ class Reasons:
         lost = [*self.state.lately_lost(), *self.state.lately_deleted()]
         known = serving(self.state, pod, *lost)[name] if lost else before[name]
         least = min(self.served.get(name, 0), part["spec"]["replicas"])
-        assert known >= least, f"an update takes one of {before[name]} of {name}, of which {least} served when it took the last one"
+        missing = at_a_time(self.state).get(name, 1) - 1
+        assert known >= least - missing, f"an update takes one of {before[name]} of {name}, of which {least} served when it took the last"
         needed = needs(self.state)[name]
         left = known - (before[name] - now[name])
         assert left >= needed, f"an update takes what is needed: {now[name]} of {name} are left, and it needs {needed}"
-        self.served[name] = before[name]
+        self.served[name] = max(before[name], least) if missing else before[name]
 
     def _check_termination(self, pod: Manifest) -> None:
         set = self._set_of(pod)

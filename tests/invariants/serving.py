@@ -9,7 +9,7 @@ from applier.ref import Manifest
 from kube_objects.manifest import is_terminating
 from tests.invariants.cluster_state import ClusterState
 from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, label
-from tests.simulation.world import CLIQUE, GROUP, POD, is_ready
+from tests.simulation.world import CLIQUE, GROUP, POD, SET, is_ready
 
 
 def ready_pods(state: ClusterState, *others: Manifest, without: Collection[str] = ()) -> Counter[str]:
@@ -35,7 +35,7 @@ def available_members(state: ClusterState, ready: Counter[str], others: Collecti
 
 
 def needs(state: ClusterState) -> dict[str, int]:
-    """What each PodClique outside scaling groups, and each scaling group, cannot do without: never more than one less than it has.
+    """What each PodClique outside scaling groups, and each scaling group, cannot do without: never what an update may take at a time.
 
     A scaling group does not have those of its replicas of which a clique is scaled below what it needs.
     """
@@ -43,7 +43,19 @@ def needs(state: ClusterState) -> dict[str, int]:
     scaled_in = {(label(one, GROUP_LABEL), label(one, MEMBER_LABEL)) for one in _cliques(state) if _is_low(one)}
     low = Counter(group for group, _ in scaled_in)
     parts = {one["metadata"]["name"]: one["spec"] for one in [*alone, *state.all(GROUP)]}
-    return {name: min(spec["minAvailable"], spec["replicas"] - low[name] - 1) for name, spec in parts.items()}
+    taken = at_a_time(state)
+    return {name: min(spec["minAvailable"], spec["replicas"] - low[name] - taken.get(name, 1)) for name, spec in parts.items()}
+
+
+def at_a_time(state: ClusterState) -> dict[str, int]:
+    """How many of each of them an update may take at a time, where its set says so (`rollingUpdate.maxUnavailable`)."""
+    return {
+        f"{set['metadata']['name']}-{replica}-{part['name']}": part["rollingUpdate"]["maxUnavailable"]
+        for set in state.all(SET)
+        for part in [*set["spec"]["template"]["cliques"], *(set["spec"]["template"].get("podCliqueScalingGroups") or ())]
+        if (part.get("rollingUpdate") or {}).get("maxUnavailable")
+        for replica in range(set["spec"]["replicas"])
+    }
 
 
 def serving(state: ClusterState, *others: Manifest, without: Collection[str] = ()) -> dict[str, int]:

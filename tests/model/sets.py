@@ -23,7 +23,7 @@ APIS = {
     "PodGang": "scheduler.grove.io/v1alpha1",
     "ResourceClaimTemplate": "resource.k8s.io/v1",
 }
-OUTSIDE_SPEC = ("labels", "annotations", "resourceSharing", "topologyConstraint")
+OUTSIDE_SPEC = ("labels", "annotations", "resourceSharing", "topologyConstraint", "rollingUpdate")
 
 
 def clique(name: str, replicas: int = 1, min_available: int | None = None, **entry: Any) -> Manifest:

@@ -23,7 +23,10 @@ ON_LOAD: list[Manifest] = [{"type": "Resource", "resource": {"name": "cpu", "tar
 
 
 def equipped(**template: Any) -> Manifest:
-    """The same with what sets may have besides: domains of multi-node NVLink, claims at all levels, autoscalers, and KAI as scheduler."""
+    """The same with what sets may have besides: domains of multi-node NVLink, claims at all levels, autoscalers, and KAI as scheduler.
+
+    Its updates may replace two at a time.
+    """
     manifest = demo(
         replicas=2,
         resourceClaimTemplates=[{"name": name, "templateSpec": CLAIMED} for name in ("everywhere", "replica", "part")],
@@ -37,6 +40,7 @@ def equipped(**template: Any) -> Manifest:
         one["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "4"}}
     for one in (cliques[FRONT], members):
         one["resourceSharing"] = [{"name": "part", "scope": "PerReplica"}]
+        one["rollingUpdate"] = {"maxUnavailable": 2}
     cliques[FRONT]["spec"]["autoScalingConfig"] = {"minReplicas": 1, "maxReplicas": 5, "metrics": ON_LOAD}
     members["scaleConfig"] = {"minReplicas": 1, "maxReplicas": 5, "metrics": ON_LOAD}
     members["annotations"] = {"grove.io/mnnvl-group": "members"}

@@ -26,7 +26,7 @@ from tests.step.world import complete
 TESTS = Path(__file__).parents[1]
 REPORTED = (
     *(209, 277, 292, 400, 401, 434, 436, 453, 485, 498, 565, 566, 648, 676, 697, 703, 707, 709, 741, 744, 747, 767),
-    *(796, 809, 818, 829, 840, 847),
+    *(796, 809, 815, 818, 829, 840, 847),
 )
 PAGE = TESTS.parent / "docs/differences.md"
 GPU = {"name": "box", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}

@@ -9,7 +9,7 @@ from applier.ref import Manifest
 from grove_cli.queries.rollout.edits import ON_DELETE, PAUSED, annotations_of, refuse_training, strategy_of
 from grove_cli.queries.sets_query import count_in, why_of
 from grove_cli.queries.tree_query import read_set
-from grove_compiler.kube.conditions import is_held, status_of
+from grove_compiler.kube.conditions import PROGRESS_DEADLINE_EXCEEDED, UPDATE_IN_PROGRESS, condition_in, is_held, status_of
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
@@ -20,7 +20,7 @@ class RolloutProgress:
     """A rollout. Of the declared `pods` some are `updated`, and some `ready`; of the `replicas` some are `available`.
 
     One may be `updating`. `is_observed`: the operator has seen the last edit. `is_held`: it has errors, and nothing of it takes effect.
-    `is_rolling`: pods are replaced. `why` may be empty. `kinds` have been read.
+    `is_rolling`: pods are replaced. `is_late`: there is no progress for a `progressDeadline`. `why` may be empty. `kinds` have been read.
     """
 
     name: str
@@ -34,6 +34,7 @@ class RolloutProgress:
     is_observed: bool
     is_held: bool
     is_rolling: bool
+    is_late: bool
     is_manual: bool
     is_paused: bool
     why: str
@@ -48,8 +49,8 @@ class RolloutProgress:
 
     @property
     def state(self) -> str:
-        """`Complete`, `Paused` or `InProgress`."""
-        return "Complete" if self.is_over else "Paused" if self.is_paused else "InProgress"
+        """`Complete`, `Late`, `Paused` or `InProgress`."""
+        return "Complete" if self.is_over else "Late" if self.is_late else "Paused" if self.is_paused else "InProgress"
 
 
 async def read_progress(cluster: Cluster, argument: str, namespace: str) -> RolloutProgress:
@@ -69,6 +70,7 @@ def progress_of(pcs: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Reso
     declared = [count_in((clique.get("spec") or {}).get("replicas")) for clique in current]
     updated, ready = ([count_in(status_of(clique).get(field)) for clique in current] for field in ("updatedReplicas", "readyReplicas"))
     update = status.get("updateProgress") or {}
+    is_observed = count_in(status.get("observedGeneration")) >= count_in(metadata.get("generation"))
     updating = [entry.get("replicaIndex") for entry in update.get("currentlyUpdating") or [] if not entry.get("updateEndedAt")]
     return RolloutProgress(
         metadata["name"],
@@ -79,9 +81,10 @@ def progress_of(pcs: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Reso
         replicas=count_in(spec.get("replicas")),
         available=count_in(status.get("availableReplicas")),
         updating=next((index for index in updating if isinstance(index, int)), None),
-        is_observed=count_in(status.get("observedGeneration")) >= count_in(metadata.get("generation")),
+        is_observed=is_observed,
         is_held=is_held(pcs),
         is_rolling=bool(update) and not update.get("updateEndedAt"),
+        is_late=is_observed and condition_in(status, UPDATE_IN_PROGRESS).get("reason") == PROGRESS_DEADLINE_EXCEEDED,
         is_manual=strategy_of(pcs) == ON_DELETE,
         is_paused=PAUSED in annotations_of(pcs),
         why=why_of(pcs),
@@ -97,6 +100,8 @@ def message_of(progress: RolloutProgress) -> str:
         what = "Waiting for podcliqueset spec update to be observed..."
     elif progress.is_held:
         what = f'Waiting for podcliqueset "{progress.name}" spec update to be fixed...'
+    elif progress.is_late:
+        what = f'podcliqueset "{progress.name}" exceeded its progress deadline: {_counts(progress)}...'
     else:
         what = f'Waiting for podcliqueset "{progress.name}" rollout to finish: {_counts(progress)}...'
     return f"{what} {progress.why}" if progress.why else what

@@ -72,7 +72,7 @@ class CliqueRoll(PartRoll):
         # A terminating pod still takes its room: a pod that is unschedulable now may fit once it is gone.
         unplaced = 0 if leaving_pods(self.part) else sum(pod.is_unschedulable for pod in self._remaining)
         desired = self.part.replicas
-        return Roll(desired, len(ready), unplaced, self.part.min_available, self._selected.served(desired), outdated)
+        return Roll(desired, len(ready), unplaced, self.part.min_available, self._selected.served(desired), outdated, self.at_a_time)
 
 
 @memoized

@@ -52,7 +52,7 @@ class GroupRoll(PartRoll):
         outdated = [member.index for member in serving if is_outdated(member)]
         unplaced = sum(_has_no_room(member) and not _is_scaled_in(member) for member in self.part.members)
         desired = sum(not _is_scaled_in(member) for member in self.part.members)  # the others keep nothing waiting
-        return Roll(desired, len(serving), unplaced, self.part.min_available, self._selected.served(desired), outdated)
+        return Roll(desired, len(serving), unplaced, self.part.min_available, self._selected.served(desired), outdated, self.at_a_time)
 
 
 @memoized

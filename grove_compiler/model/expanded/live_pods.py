@@ -79,6 +79,12 @@ class LivePod:
     def is_ready(self) -> bool:
         return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in self._conditions)
 
+    @property
+    def ready_since(self) -> float:
+        """When it became ready, in seconds since the epoch; 0 while it is not."""
+        since = (condition.get("lastTransitionTime") for condition in self._conditions if condition.get("type") == "Ready")
+        return self.since_creation(time(next(since, None)) or 0.0) if self.is_ready else 0.0
+
     @lazy
     def is_unschedulable(self) -> bool:
         """Whether its scheduler has found no node for it."""

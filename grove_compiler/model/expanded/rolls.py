@@ -1,4 +1,4 @@
-"""Rolls pods or replicas one after the other, without going below the needed number (shipped semantics §7.5).
+"""Rolls pods or replicas one after the other, or as many at a time as `maxUnavailable` says (shipped semantics §7.5).
 
 Pods of a clique and replicas of a scaling group roll the same way. Those that are not ready are replaced at once, serving ones are
 selected one by one. The selection is written to a status before anything is deleted, so that a restarted operator continues with it.
@@ -33,7 +33,8 @@ class Roll:
     """A rolling replacement of pods or replicas.
 
     Of the `desired` number `serving` serve now, and `unplaced` cannot: they are unschedulable, or scaled in. `served` of them did when the
-    last one was selected. `outdated` are those that serve with an older template, in the order of their replacement.
+    last one was selected while none was missing. `outdated` are those that serve with an older template, in the order of their replacement;
+    `at_a_time` of them may be missing at once.
     """
 
     desired: int
@@ -42,6 +43,7 @@ class Roll:
     min_available: int
     served: int
     outdated: Sequence[Any] = field(repr=False)
+    at_a_time: int = 1
 
     @property
     def possible(self) -> int:
@@ -53,20 +55,23 @@ class Roll:
 
     @property
     def needed(self) -> int:
-        """How many have to serve for one of them to be replaced: all, or so many that `minAvailable` are left.
+        """How many have to serve for one of them to be replaced: so many that `minAvailable` are left, or all but what may be missing.
 
-        So a template that fits nowhere costs no more than one lost pod does, also where one had been lost when it came.
+        So a template that fits nowhere costs no more than what is replaced at a time, also where as many had been lost when it came.
         """
-        return min(self.min_available + 1, self.desired)
+        return min(self.min_available, self.desired - self.at_a_time) + 1
 
     @property
     def may_replace_next(self) -> bool:
-        """Whether one that serves may be replaced now: only while all that can serve do, and no fewer than `needed` (grove #697, #840)."""
-        return self.serving >= max(self.possible, self.needed)
+        """Whether one that serves may be replaced now: only while all that can serve do, and no fewer than `needed` (grove #697, #840).
+
+        All but those that were replaced a moment ago, where several may be at a time.
+        """
+        return self.serving >= max(self.possible - self.at_a_time + 1, self.needed)
 
 
 class Selection(NamedTuple):
-    """The item selected for replacement last, none at first, how many served then, and all items selected before."""
+    """The item selected for replacement last, none at first, how many served before it or another went, and all items selected before."""
 
     current: Any = None
     serving: int = 0
@@ -94,7 +99,7 @@ def next_selection(old: Selection, roll: Roll) -> Selection:
     """Returns the selection with the next item, if the last one has been replaced and one more may go; else the same selection."""
     if not roll.outdated or old.current in roll.outdated or not roll.may_replace_next:
         return old
-    return Selection(roll.outdated[0], roll.serving, [*old.completed, *([] if old.current is None else [old.current])])
+    return Selection(roll.outdated[0], max(roll.serving, roll.served), [*old.completed, *([] if old.current is None else [old.current])])
 
 
 @record(slots=False)
@@ -105,6 +110,11 @@ class PartRoll(ABC):
     old: Manifest = field(repr=False)
 
     _selected_items: ClassVar[str]
+
+    @property
+    def at_a_time(self) -> int:
+        """How many of its pods or replicas may be replaced at a time."""
+        return (self.part.template if isinstance(self.part, ScalingGroup) else self.part.declared).max_unavailable or 1
 
     @lazy
     def is_active(self) -> bool:

@@ -51,6 +51,9 @@ class _Template:
 
     name = declared(str, "name")
     annotations = declared(dict[str, str], "annotations")
+    rolling_update = optional(Manifest, "rollingUpdate")
+    max_unavailable = optional(int, "rollingUpdate.maxUnavailable", "What an update may replace at a time: pods, or replicas of the group.")
+    progress_deadline = declared(str, "rollingUpdate.progressDeadline", "How long an update may make no progress; empty for no limit.")
 
     @lazy
     def path(self) -> str:

@@ -112,6 +112,14 @@ def test_what_holds_the_rollout_is_said_with_it(bench: Bench) -> None:
     assert status(bench, "--watch=false").out.endswith("0 of 2 replicas are available... Refused: exceeded quota\n")
 
 
+def test_a_rollout_that_is_late_is_followed_no_longer(bench: Bench) -> None:
+    late = {"type": "UpdateInProgress", "status": "Unknown", "reason": "ProgressDeadlineExceeded", "message": "chat-1-front"}
+    bench.cluster.seed(chat(updateProgress=BEGUN, conditions=[late]), clique("chat-0-front", 4, ready=3))
+    line = 'podcliqueset "chat" exceeded its progress deadline: 4 of 4 pods are updated, 3 of 4 are ready...\n'
+    assert status(bench) == (1, line, "")
+    assert json.loads(status(bench, "-o", "json").out)["state"] == "Late"
+
+
 def test_with_on_delete_pods_are_counted_though_the_operator_is_done(bench: Bench) -> None:
     line = now(bench, chat(strategy="OnDelete", updateProgress=ENDED), clique("chat-0-front", 1))
     assert line.endswith("1 of 4 pods are updated; with OnDelete, pods are updated only when they are deleted")

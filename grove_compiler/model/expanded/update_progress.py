@@ -1,0 +1,52 @@
+"""Finds updates of PodCliques and scaling groups that make no progress for their `rollingUpdate.progressDeadline`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grove_compiler.kube.conditions import PROGRESS_DEADLINE_EXCEEDED, UPDATE_IN_PROGRESS
+from grove_compiler.kube.duration import seconds
+from grove_compiler.kube.timestamp import time
+from grove_compiler.model.expanded.clique_roll import clique_roll
+from grove_compiler.model.expanded.group_roll import group_roll
+from grove_compiler.model.expanded.live_object import live_condition
+from grove_compiler.model.expanded.live_pods import live_pods
+from grove_compiler.model.expanded.set_update import set_update
+from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
+from grove_compiler.model.lazy import memoized
+
+
+def progress_deadline(part: Clique | ScalingGroup) -> str:
+    """Returns the `progressDeadline` that the set declares now; empty for none."""
+    return (part.declared if isinstance(part, Clique) else part.template).progress_deadline
+
+
+@memoized
+def progress_ends(part: Clique | ScalingGroup) -> float | None:
+    """Returns when an update will have made no progress for its deadline, in seconds since the epoch.
+
+    None without a deadline, and where no update goes on. Progress is a pod of the new template that is created or becomes ready.
+    """
+    roll = clique_roll(part) if isinstance(part, Clique) else group_roll(part)
+    deadline = progress_deadline(part)
+    if not deadline or not roll.is_active or roll.starts or roll.is_over:
+        return None
+    began = time(roll.old.get("updateStartedAt")) or 0.0
+    return max([began, *_moments(part)]) + seconds(deadline)
+
+
+def _moments(part: Clique | ScalingGroup) -> Iterator[float]:
+    cliques = [part] if isinstance(part, Clique) else [clique for member in part.members for clique in member.cliques]
+    for pod in (pod for clique in cliques for pod in live_pods(clique) if pod.has_current_template):
+        yield time(pod.created) or 0.0
+        yield pod.ready_since
+
+
+def late_updates(pcs: ExpandedSet) -> list[Clique | ScalingGroup]:
+    """Returns the PodCliques and scaling groups whose update makes no progress, by their conditions."""
+    current = set_update(pcs).current
+    if current is None:
+        return []
+    replica = pcs.replicas[current["replicaIndex"]]
+    parts: list[Clique | ScalingGroup] = [*replica.cliques, *replica.scaling_groups]
+    return [part for part in parts if live_condition(part, UPDATE_IN_PROGRESS).get("reason") == PROGRESS_DEADLINE_EXCEEDED]
