@@ -89,3 +89,25 @@ async def test_another_spelling_of_a_template_restarts_nothing(world: LiveCluste
 async def observed(world: LiveCluster) -> bool:
     [set] = await world.objects("sets")
     return bool(set["status"].get("observedGeneration") == set["metadata"]["generation"] == 2)
+
+
+async def test_815_an_update_takes_as_many_as_it_may_and_is_late_where_they_fit_nowhere(world: LiveCluster) -> None:
+    front = clique("front", 3, minAvailable=1) | {"rollingUpdate": {"maxUnavailable": 2, "progressDeadline": "3s"}}
+    await world.apply(pod_clique_set(front))
+    hostnames = [f"chat-0-front-{index}" for index in range(3)]
+    await world.until_ready(*hostnames)
+    nowhere = copy.deepcopy(front)
+    nowhere["spec"]["podSpec"]["nodeSelector"] = {"no": "such"}
+    await world.apply(pod_clique_set(nowhere))
+    await world.until(lambda: update_in_progress(world), ("Unknown", "ProgressDeadlineExceeded"))
+    assert sum("nodeSelector" not in one["spec"] for one in await world.objects("pods")) == 1
+    await world.apply(pod_clique_set(front))
+    await world.until_ready(*hostnames)
+    await world.until(lambda: update_in_progress(world), ("False", "NoActiveUpdate"))
+
+
+async def update_in_progress(world: LiveCluster) -> tuple[str, str]:
+    [set] = await world.objects("sets")
+    conditions = {one["type"]: one for one in set["status"].get("conditions", ())}
+    found = conditions.get("UpdateInProgress", {})
+    return found.get("status", ""), found.get("reason", "")
