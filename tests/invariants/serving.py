@@ -52,9 +52,10 @@ def at_a_time(state: ClusterState) -> dict[str, int]:
     return {
         f"{set['metadata']['name']}-{replica}-{part['name']}": part["rollingUpdate"]["maxUnavailable"]
         for set in state.all(SET)
-        for part in [*set["spec"]["template"]["cliques"], *(set["spec"]["template"].get("podCliqueScalingGroups") or ())]
+        for parts in ("cliques", "podCliqueScalingGroups")
+        for part in set["spec"].get("template", {}).get(parts) or ()
         if (part.get("rollingUpdate") or {}).get("maxUnavailable")
-        for replica in range(set["spec"]["replicas"])
+        for replica in range(set["spec"].get("replicas", 0))
     }
 
 
