@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from grove_compiler.decoder import Decoded, Decoder, InputRules
+from grove_compiler.decoder import SET_KIND, Decoded, Decoder, InputRules
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.last_valid_spec import before_the_edit
+from grove_compiler.model.expanded.recorded_templates import revisions_of
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
 from grove_compiler.model.spec.topology import Topology
-from grove_compiler.source.document import Document
+from grove_compiler.source.document import Document, objects_in
+from grove_compiler.unknown import Unknown
+from kube_objects.manifest import section
 
 Key = tuple[str, str, str]
+
+
+def as_recorded(stored: Any, snapshot: Snapshot) -> Any:
+    """Returns an old state with what cannot change as it is recorded, if it is of a set whose revisions are known (decisions §10).
+
+    What has been changed while no webhook was there holds the set until it is put back, which nobody may be kept from.
+    """
+    metadata = section(stored, "metadata")
+    if section(stored).get("kind") != SET_KIND or not metadata.get("uid") or not metadata.get("name"):
+        return stored
+    try:
+        return before_the_edit(stored, revisions_of(snapshot, ObjectRef.of(stored))) or stored
+    except Unknown:  # without the right to read revisions, say
+        return stored
+
+
+def all_as_recorded(documents: Iterable[Document], snapshot: Snapshot) -> list[Document]:
+    """Returns old states as `as_recorded` does, a document for each object."""
+    return [Document(as_recorded(value, snapshot)) for document in documents for _, value in objects_in(document.value)]
 
 
 class OldStates:
@@ -52,5 +75,5 @@ class OldStates:
         live = self._snapshot.live(ObjectRef(API_VERSION, kind, namespace, name)) if self._snapshot else None
         if live is None or not live.get("spec"):
             return None
-        decoded = Decoder(self._program, self._scope).take([Document(live)])
+        decoded = Decoder(self._program, self._scope).take([Document(as_recorded(live, self._snapshot))])
         return next((entry.manifest for entry in decoded if entry.is_defaulted), None)
