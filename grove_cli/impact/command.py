@@ -16,6 +16,8 @@ from grove_cli.reading.inputs import InputReader
 from grove_compiler.compile import Inputs
 from grove_compiler.impact.fate import Operator
 from grove_compiler.impact.impact import Impact, impact
+from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
+from grove_compiler.old_states import all_as_followed
 
 
 @click.command(
@@ -77,6 +79,7 @@ def command(
     old_program = LoadedRules(old_rules).program(EXIT_ERROR) if new is None or old_rules else program
     result = Impact(findings=reader.problems)
     if result.is_known:
+        before.documents = all_as_followed(before.documents, Snapshot((), ObjectList(before.snapshot)))
         edited = Inputs(after.documents, before.snapshot, [], before.config, settings)
         result = impact(before, edited, program, operator=operator, old_program=None if old_program is program else old_program)
         result.findings = reader.problems + result.findings

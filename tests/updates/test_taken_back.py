@@ -6,16 +6,22 @@ import base64
 import copy
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from applier.ref import Manifest
+from grove_cli.serve.scene import SceneObjects, draw_scene
 from grove_compiler.compile import Inputs, lint
 from grove_compiler.graph.diagnostic import Diagnostic, errors_of
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
+from grove_operator.webhooks.effects import EffectsPreview
 from grove_operator.webhooks.review import Reviewer
+from tests.cli.cluster.in_memory import Bench
+from tests.cli.running import Ended, run
 from tests.features.compiling import shipped_program
+from tests.simulation.sets import image, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import SET
 from tests.updates.test_immutable import CASES, FRONT, Edit, at, reviewed, serving
@@ -83,3 +89,62 @@ def test_an_old_state_that_is_none_ends_in_no_exception(number: int) -> None:
     nonsense = copy.deepcopy(set)
     NONSENSE[number](nonsense)
     assert errors(simulation, set, nonsense) == []
+
+
+def edited() -> tuple[Simulation, Manifest, Manifest]:
+    """A set of which an edit is held, as it was before, and with what is wrong in the edit taken back."""
+    simulation = running(serving())
+    before = copy.deepcopy(simulation.world.get(SET, "demo"))
+    simulation.edit(IN_ORDER, image("new"))
+    simulation.settle()
+    mended = copy.deepcopy(simulation.world.get(SET, "demo"))
+    at("spec/template/cliqueStartupType", None)(mended)
+    return simulation, before, mended
+
+
+def test_warnings_tell_the_effects_beside_what_the_set_still_runs() -> None:
+    simulation, before, mended = edited()
+    held, context, view = simulation.world.get(SET, "demo"), simulation.operator.context, ObjectList(existing(simulation))
+
+    def told(new: Manifest) -> str:
+        return "\n".join(EffectsPreview().lines(held, new, view, context, context.settings))
+
+    assert told(before) == ""
+    assert "pods: 8 restarted" in told(mended)
+    assert told({**held, "metadata": {**held["metadata"], "labels": {"team": "a"}}}) == "", "it takes no effect"
+
+
+def test_impact_is_told_beside_what_the_set_still_runs(tmp_path: Path) -> None:
+    simulation, before, mended = edited()
+    names = {"now": {"apiVersion": "v1", "kind": "List", "items": existing(simulation)}, "before": before, "mended": mended}
+    for name, value in {**names, "held": simulation.world.get(SET, "demo")}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value))
+
+    def told(new: str) -> Ended:
+        return run("impact", str(tmp_path / "held.json"), str(tmp_path / f"{new}.json"), "--snapshot", str(tmp_path / "now.json"))
+
+    assert (told("before").code, told("before").out, told("before").err) == (0, "Nothing changes.\n", "")
+    assert (told("mended").code, "changed     5: 5 PodClique" in told("mended").out) == (1, True), "with revisions in the snapshot"
+    assert told("held").code == 2
+
+
+def test_a_plan_tells_what_the_operator_makes_of_it_beside_what_the_set_still_runs(tmp_path: Path) -> None:
+    simulation, before, mended = edited()
+    simulation.close()
+    bench = Bench(tmp_path, simulation.world.cluster)
+
+    def told(new: Manifest) -> str:
+        wanted = {**new, "metadata": {"name": "demo", "namespace": "default"}, "status": {}}
+        return bench.run("plan", "--force-conflicts", bench.file(wanted)).out
+
+    assert "Effects: nothing" in told(before)
+    assert "Effects: 5 configured" in told(mended)
+
+
+def test_the_page_shows_what_the_set_still_runs() -> None:
+    simulation, *_ = edited()
+    simulation.edit(replicas(0))
+    simulation.settle()
+    scene = draw_scene(SceneObjects(existing(simulation)), simulation.operator.context)
+    assert {row[2] for row in scene.rows if scene.graph["nodes"][row[0]][0] == "PodClique"} == {"ready"}
+    assert any("the last valid spec stays in effect" in text for _, text in scene.notes)
