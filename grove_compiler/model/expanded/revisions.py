@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterable
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
@@ -85,13 +86,16 @@ def _retained(pcs: ExpandedSet, others: list[Revision]) -> list[Revision]:
 
 
 def runs_unrecorded(pcs: ExpandedSet) -> bool:
-    """Reports whether a PodClique or a pod of a set has a template that no revision records."""
+    """Reports whether a pod of a set has a template that no revision records. A PodClique without pods may be made before the record."""
     recorded = {template_hash for revision in pcs.revisions for template_hash in revision.hashes.values()}
-    return not _running_hashes(pcs) <= {"", *recorded}
+    return not _hashes_of(_pods(pcs)) <= {"", *recorded}
 
 
 def _running_hashes(pcs: ExpandedSet) -> builtins.set[str]:
-    live = [*pcs.snapshot.labelled("grove.io", "PodClique", PART_OF, pcs.name, pcs.namespace), *_pods(pcs)]
+    return _hashes_of([*pcs.snapshot.labelled("grove.io", "PodClique", PART_OF, pcs.name, pcs.namespace), *_pods(pcs)])
+
+
+def _hashes_of(live: Iterable[Manifest]) -> builtins.set[str]:
     return {(manifest["metadata"].get("labels") or {}).get(POD_HASH_LABEL) or "" for manifest in live}
 
 
