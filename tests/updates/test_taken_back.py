@@ -23,8 +23,9 @@ from tests.cli.running import Ended, run
 from tests.features.compiling import shipped_program
 from tests.simulation.sets import image, replicas
 from tests.simulation.simulation import Simulation, running
+from tests.simulation.watch import assert_all_ready
 from tests.simulation.world import SET
-from tests.updates.test_immutable import CASES, FRONT, Edit, at, reviewed, serving
+from tests.updates.test_immutable import CASES, FRONT, Edit, at, reviewed, serving, stalled
 from tests.updates.test_last_valid_spec import IN_ORDER, NO_VALUES
 from tests.webhooks.conftest import asked
 
@@ -148,3 +149,26 @@ def test_the_page_shows_what_the_set_still_runs() -> None:
     scene = draw_scene(SceneObjects(existing(simulation)), simulation.operator.context)
     assert {row[2] for row in scene.rows if scene.graph["nodes"][row[0]][0] == "PodClique"} == {"ready"}
     assert any("the last valid spec stays in effect" in text for _, text in scene.notes)
+
+
+@pytest.mark.parametrize("writes", [1, 3, 6])
+def test_a_replica_that_was_being_scaled_in_goes_once_the_edit_is_taken_back(writes: int) -> None:
+    """No status counted it any more, nor did any spec declare it: nobody looked at it again."""
+    simulation = running({**serving(), "spec": {**serving()["spec"], "replicas": 2}})
+    valid: list[Manifest] = []
+
+    def edit_in_between(_: str) -> None:
+        if len(valid) == 1 and simulation.operator.writes == began + writes:
+            valid.append({})
+            simulation.edit(IN_ORDER)
+
+    began = simulation.operator.writes
+    simulation.operator.after_write = edit_in_between
+    simulation.edit(replicas(1))
+    valid.append(simulation.world.get(SET, "demo")["spec"])
+    simulation.settle()
+    assert stalled(simulation)
+    simulation.world.apply({**simulation.world.get(SET, "demo"), "spec": valid[0]})
+    simulation.settle()
+    assert (stalled(simulation), simulation.world.pods("demo-1")) == ("", [])
+    assert_all_ready(simulation)
