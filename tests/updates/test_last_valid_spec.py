@@ -335,8 +335,10 @@ def test_a_set_whose_revision_is_of_a_release_that_recorded_no_fields_is_followe
 
 def test_a_spec_that_no_annotation_has_room_for_is_not_recorded() -> None:
     spec = serving()["spec"]
-    assert '"podSpec"' not in last_valid_spec(spec)
-    assert last_valid_spec({**spec, "template": {**spec["template"], "computeDomainConfig": "x" * MAX_SIZE}}) == ""
+    large = {**spec, "template": {**spec["template"], "computeDomainConfig": "x" * MAX_SIZE}}
+    assert '"podSpec"' not in last_valid_spec({"metadata": {}, "spec": spec})
+    assert last_valid_spec({"metadata": {}, "spec": large}) == ""
+    assert last_valid_spec({"metadata": {"annotations": {"a": "x" * MAX_SIZE}}, "spec": spec}), "without its metadata"
 
 
 @pytest.mark.parametrize("count", [0, 2_000_000_000])

@@ -21,12 +21,12 @@ from grove_operator.webhooks.review import Reviewer
 from tests.cli.cluster.in_memory import Bench
 from tests.cli.running import Ended, run
 from tests.features.compiling import shipped_program
-from tests.simulation.sets import image, replicas
+from tests.simulation.sets import equipped, image, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready
 from tests.simulation.world import SET
-from tests.updates.test_immutable import CASES, FRONT, Edit, at, reviewed, serving, stalled
-from tests.updates.test_last_valid_spec import IN_ORDER, NO_VALUES
+from tests.updates.test_immutable import CASES, FRONT, Edit, at, everything, reviewed, serving, stalled
+from tests.updates.test_last_valid_spec import IN_ORDER, NO_VALUES, lose, ready
 from tests.webhooks.conftest import asked
 
 
@@ -172,3 +172,26 @@ def test_a_replica_that_was_being_scaled_in_goes_once_the_edit_is_taken_back(wri
     simulation.settle()
     assert (stalled(simulation), simulation.world.pods("demo-1")) == ("", [])
     assert_all_ready(simulation)
+
+
+QUEUES: dict[str, Edit] = {
+    "another queue": at("metadata/labels", {"kai.scheduler/queue": "other"}),
+    "no queue": at("metadata/labels", {}),
+}
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_of_labels_in_the_edit_nothing_takes_effect_either(name: str) -> None:
+    simulation = running(equipped())
+    set, before, pods = copy.deepcopy(simulation.world.get(SET, "demo")), everything(simulation), len(simulation.world.pods())
+    simulation.edit(QUEUES[name], IN_ORDER)
+    simulation.settle()
+    assert stalled(simulation)
+    assert everything(simulation) == before
+    lose(simulation, "demo-0-front")
+    assert ready(simulation) == pods
+    now = simulation.world.get(SET, "demo")
+    back = {**now["metadata"], **{key: set["metadata"].get(key, {}) for key in ("labels", "annotations")}}
+    simulation.world.apply({**now, "metadata": back, "spec": set["spec"]})
+    simulation.settle()
+    assert (stalled(simulation), ready(simulation)) == ("", pods)

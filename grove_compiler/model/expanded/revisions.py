@@ -53,7 +53,7 @@ def desired_revisions(pcs: ExpandedSet) -> list[DesiredRevision]:
 def _annotations(pcs: ExpandedSet) -> Manifest:
     """Returns the annotations of the current revision: default scheduler, valid spec, and the findings that the set was accepted with."""
     lines = [f"{finding.code} {finding.path}" for finding in pcs.accepted_findings]
-    texts = {LAST_VALID_SPEC: last_valid_spec(pcs.manifest["spec"]) if pcs.is_valid else "", ACCEPTED_FINDINGS: "\n".join(lines)}
+    texts = {LAST_VALID_SPEC: last_valid_spec(pcs.manifest) if pcs.is_valid else "", ACCEPTED_FINDINGS: "\n".join(lines)}
     return {DEFAULT_SCHEDULER: _default_scheduler(pcs)} | {key: text for key, text in texts.items() if text}
 
 
