@@ -15,7 +15,7 @@ GPU = {"name": "box", "image": "busybox", "resources": {"limits": {"nvidia.com/g
 NOT_SERVED = (
     "The cluster does not serve ComputeDomains (resource.nvidia.com) in the version that the operator uses, so pods that need one are not "
     "created; install NVIDIA's DRA driver with support for ComputeDomains. (The version is v1beta1, unless only v1alpha1 was served when "
-    "the operator started: restart the operator where that has changed)"
+    "the operator started: where only that is left, restart the operator)"
 )
 
 
