@@ -127,6 +127,9 @@ def test_impact_is_told_beside_what_the_set_still_runs(tmp_path: Path) -> None:
     assert (told("before").code, told("before").out, told("before").err) == (0, "Nothing changes.\n", "")
     assert (told("mended").code, "changed     5: 5 PodClique" in told("mended").out) == (1, True), "with revisions in the snapshot"
     assert told("held").code == 2
+    alone = run("impact", str(tmp_path / "held.json"), str(tmp_path / "before.json"))
+    assert "an edit of this set is held" in alone.err, "without a snapshot nobody knows what it runs"
+    assert "an edit of this set is held" not in told("before").err
 
 
 def test_a_plan_tells_what_the_operator_makes_of_it_beside_what_the_set_still_runs(tmp_path: Path) -> None:
