@@ -49,17 +49,22 @@ class GangAdmission:
 
 
 def admit_podclique(
-    manifest: Manifest, old: Manifest, view: ObjectReader | None, context: StepContext, settings: Settings
+    manifest: Manifest, old: Manifest, view: ObjectReader | None, context: StepContext, settings: Settings, *, is_kept: bool = False
 ) -> CliqueAdmission:
     """Runs the rules for a PodClique; `old` is its previous state, empty for a new one. Invalid input raises nothing.
 
-    `view` has to answer for its set, its domain and its claim.
+    `view` has to answer for its set, its domain and its claim. What it was before `is_kept` where an update has taken it away; otherwise
+    such an update is an error. A claim that it had is kept whatever has become of the domain.
     """
     snapshot, decisions = Snapshot(view=view), DecisionRules(context.program.decisions)
-    new, before = (one and AdmittedPodClique(one, settings.namespace, settings, snapshot, decisions) for one in (manifest, old))
-    scope = {**context.scope, "settings": settings, "config": context.config, "podclique": new, "old": before or None}
+    common = settings.namespace, settings, snapshot, decisions
+    new, before = AdmittedPodClique(manifest, *common), AdmittedPodClique(old, *common) if old else None
+    is_creation = before is None
+    if is_kept and before is not None:
+        new.former, is_creation = before, not before.claims
+    scope = {**context.scope, "settings": settings, "config": context.config, "podclique": new, "old": before}
     try:
-        findings = context.program.validate(scope, "update" if old else "create", CLIQUE_SUBJECT)
+        findings = context.program.validate(scope, "create" if is_creation else "update", CLIQUE_SUBJECT)
         if has_errors(findings):
             return CliqueAdmission(findings=findings)
         nodes = context.program.generate(scope, settings.max_objects, CLIQUE_SUBJECT)

@@ -27,7 +27,7 @@ from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
 from grove_compiler.model.spec.podcliqueset import sharing_levels
-from grove_compiler.old_states import OldStates
+from grove_compiler.old_states import OldStates, all_as_recorded
 from grove_compiler.record import record
 from grove_compiler.subjects import Inputs, Reading, Subject, live_sets
 from grove_compiler.validation import validate, validate_topologies
@@ -72,11 +72,12 @@ class _ExpandedInputs:
 
 def _expand(inputs: Inputs, program: InputRules) -> _ExpandedInputs:
     scope: dict[str, Any] = {"settings": (settings := inputs.settings)}
-    old = Decoder(program, scope).take(inputs.old) if inputs.old else []
+    view = inputs.view or ObjectList(inputs.snapshot)
+    old = Decoder(program, scope).take(all_as_recorded(inputs.old, Snapshot((), view))) if inputs.old else []
     decoder = Decoder(program, scope, _by_key(old, settings.namespace))
     decoder.take([*inputs.documents, *([inputs.config] if inputs.config else [])])
     scope["config"] = config = _configuration(decoder)
-    snapshot = Snapshot(_referred_objects(decoder), inputs.view or ObjectList(inputs.snapshot))
+    snapshot = Snapshot(_referred_objects(decoder), view)
     existing = decode_existing(program, scope, snapshot)
     topologies = known_topologies(decoder.of_kind(*TOPOLOGY_KINDS), existing, config, snapshot)
     peers, decisions = [topology for topology, _ in topologies if not topology.is_replaced], DecisionRules(program.decisions)

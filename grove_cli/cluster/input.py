@@ -77,16 +77,23 @@ class ClusterInput:
         from grove_cli.queries.installed import leading_operator
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
+        from grove_compiler.decoder import SET_KIND
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
-        from grove_operator.cluster.snapshot import read_snapshot
+        from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
+        from grove_compiler.old_states import all_as_followed, all_as_recorded
+        from grove_operator.cluster.snapshot import read_revisions, read_snapshot
 
         options, book = self.options, LoadedRules(self.options.rules)
         program = book.program()
         self._files.append(book.find_file)
         version = options.kube_version or await session.version() or OFFLINE_KUBE_VERSION
         settings = Settings(session.namespace, options.pods, version, mnnvl_shape=options.mnnvl_shape)
-        snapshot = await read_snapshot(session.cluster, _namespaces(self.sorted, session.namespace))
-        inputs = Inputs(self.sorted.compiled, snapshot, config=self.config, settings=settings)
+        namespaces = _namespaces(self.sorted, session.namespace)
+        snapshot = await read_snapshot(session.cluster, namespaces)
+        # Not in the snapshot: with revisions it would be a step of an operator, which changes one replica after the other.
+        recorded = Snapshot((), ObjectList([*snapshot, *await read_revisions(session.cluster, namespaces)]))
+        old = all_as_recorded((Document(one) for one in snapshot if one["kind"] == SET_KIND), recorded)
+        inputs = Inputs(self.sorted.compiled, snapshot, old, self.config, settings)
         result = compile_inputs(inputs, program)
         findings += about_compiled(result.diagnostics)
         if self.sorted.subjects and not options.children:
@@ -95,8 +102,10 @@ class ClusterInput:
             self.leader = await leading_operator(session.cluster, live, session.clock())
             self.led = [*subjects] if self.leader else []
             if self.leader and not has_errors(result.diagnostics):
-                before = [*map(Document, live), *(item.document for item in self.sorted.references)]
-                self.effects = effects_of(compile_inputs(replace(inputs, documents=before), program).graph, result.graph)
+                followed = all_as_followed(map(Document, live), recorded)
+                before = replace(inputs, documents=[*followed, *(item.document for item in self.sorted.references)])
+                if not has_errors((former := compile_inputs(before, program)).diagnostics):  # else nobody knows what there is
+                    self.effects = effects_of(former.graph, result.graph)
         return result.graph
 
     def _subjects(self, session: Session) -> set[Ref]:

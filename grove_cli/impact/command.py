@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 import click
 
@@ -14,8 +15,14 @@ from grove_cli.program import LoadedRules
 from grove_cli.reading.files import STDIN
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.compile import Inputs
+from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.impact.fate import Operator
 from grove_compiler.impact.impact import Impact, impact
+from grove_compiler.kube.conditions import HELD, STALLED
+from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
+from grove_compiler.old_states import all_as_followed
+from grove_compiler.source.document import Document, objects_in
+from kube_objects.manifest import maps, section
 
 
 @click.command(
@@ -77,6 +84,10 @@ def command(
     old_program = LoadedRules(old_rules).program(EXIT_ERROR) if new is None or old_rules else program
     result = Impact(findings=reader.problems)
     if result.is_known:
+        followed = all_as_followed(before.documents, Snapshot((), ObjectList(before.snapshot)))
+        given = {id(document) for document in before.documents}
+        reader.problems += [finding for document in followed if id(document) in given for finding in _held(document)]
+        before.documents = followed
         edited = Inputs(after.documents, before.snapshot, [], before.config, settings)
         result = impact(before, edited, program, operator=operator, old_program=None if old_program is program else old_program)
         result.findings = reader.problems + result.findings
@@ -94,3 +105,14 @@ def command(
     if not result.is_known or (context.strict and reported):
         return EXIT_ERROR
     return EXIT_FINDINGS if result.touches else EXIT_OK
+
+
+def _held(document: Document) -> Iterator[Diagnostic]:
+    """Yields a warning for each set whose edit is held, as its status tells: nobody knows here what it runs."""
+    message = "an edit of this set is held, so its pods are those of another spec"
+    for at, value in objects_in(document.value):
+        conditions = maps(section(value, "status").get("conditions"))
+        if any((one.get("type"), one.get("status"), one.get("reason")) == (STALLED, "True", HELD) for one in conditions):
+            yield document.finding(
+                "impact/held", message, (*at, "spec"), "warning", hint="--snapshot with its ControllerRevisions tells it"
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from grove_cli.operator.reload import Reload, Reports
 from grove_cli.operator.replay_retention import replay_retention
 from grove_cli.operator.telemetry import Telemetry
 from grove_operator.controller.log import Log, OperatorEvents
-from grove_operator.controller.operator import Operator, OperatorOptions
+from grove_operator.controller.operator import Operator, OperatorOptions, driver_arrives
 
 if TYPE_CHECKING:
     from applier.loop import LeaseThread
@@ -32,11 +32,14 @@ GRACE = 20.0
 Background = Callable[[], Coroutine[Any, Any, None]]
 
 
-async def operate(session: Session, files: StartFiles, context: StepContext, relay: Relay, namespace: str, workers: int) -> int:
+async def operate(
+    session: Session, files: StartFiles, context: StepContext, relay: Relay, namespace: str, workers: int, *, is_discovered: bool = False
+) -> int:
     """Returns 0 after a signal. Raises `ApplierError` when the cluster cannot be read, and `Failed` when webhooks cannot be served.
 
     `relay` receives the events of requests; `namespace` limits the operator to one, empty for all; `workers` is the number of keys that are
-    reconciled concurrently.
+    reconciled concurrently. Where the form of ComputeDomains `is_discovered`, it also returns 0 once NVIDIA's driver has been installed
+    since, so that another process takes its place.
     """
     log = Log(sys.stderr, context.config.manifest)
     # Without a configuration file, as during development, nothing is served: the ports may be in use by another operator.
@@ -57,7 +60,9 @@ async def operate(session: Session, files: StartFiles, context: StepContext, rel
     log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
     log_unused(files.document, log, with_webhooks=serves_webhooks(context))
     beside = partial(serve_beside, session, context, operator.cache, log, telemetry.wait_for)
-    webhooks = beside if serves_webhooks(context) else None
+    others: list[Background] = [beside] if serves_webhooks(context) else []
+    if is_discovered:
+        others.append(partial(_driver_arrives, session, context, log))
     events = OperatorEvents(session.cluster, own_namespace(session), _lease_name(session, context), relay, session.clock)
     reports = Reports(log, telemetry.reloaded, events.record)
     reload = Reload(files, context, operator, reports)
@@ -67,17 +72,22 @@ async def operate(session: Session, files: StartFiles, context: StepContext, rel
         async with telemetry.serving(operator, session.cluster):
             reloading = asyncio.create_task(reload.run(), name="files")
             try:
-                await _until(stop, operator, webhooks)
+                await _until(stop, operator, others)
             finally:
                 reloading.cancel()
     log.line("stopped")
     return 0
 
 
-async def _until(stop: Stop, operator: Operator, webhooks: Background | None) -> None:
-    """Runs the operator and its webhooks until a signal arrives. Raises the error that ends either of them earlier."""
+async def _driver_arrives(session: Session, context: StepContext, log: Log) -> None:
+    await driver_arrives(session.cluster, context.settings)
+    log.line("stopping", why="NVIDIA's driver has been installed", meanwhile="the next process uses its ComputeDomains")
+
+
+async def _until(stop: Stop, operator: Operator, background: Sequence[Background]) -> None:
+    """Runs the operator and what is beside it until a signal arrives, or one of them ends. Raises the error that ends one earlier."""
     running, signalled = asyncio.ensure_future(operator.run()), asyncio.ensure_future(stop.wait())
-    others = [signalled, *([asyncio.ensure_future(webhooks())] if webhooks else [])]
+    others = [signalled, *(asyncio.ensure_future(each()) for each in background)]
     try:
         await asyncio.wait((running, *others), return_when=asyncio.FIRST_COMPLETED)
         operator.stop(GRACE)

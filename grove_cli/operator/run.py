@@ -23,7 +23,8 @@ Examples:
   grove operator run --once --snapshot now.yaml         the same for recorded objects
 
 \b
-Exit codes: 0 stopped by a signal, 2 an invalid configuration or rule, or a cluster that cannot be read.
+Exit codes: 0 stopped by a signal, or to begin again since NVIDIA's driver was installed,
+2 an invalid configuration or rule, or a cluster that cannot be read.
 With --once, as for `grove diff`: 0 nothing to do, 1 something to do, 2 an error.""",
 )
 @operator_config_option
@@ -74,7 +75,7 @@ def command(
 
             return await of_a_cluster(session, await live_context(files, session, mnnvl_shape), namespace, output)
         shared = await first_answer(lambda: live_context(files, session, mnnvl_shape))
-        return await operate(session, files, shared, relay, namespace, workers or WORKERS)
+        return await operate(session, files, shared, relay, namespace, workers or WORKERS, is_discovered=mnnvl_shape is None)
 
     relay = Relay()
     return run(work, ClusterFlags(namespace=namespace, kubeconfig=kubeconfig, context=context), relay, long=not once, findings=EXIT_ERROR)

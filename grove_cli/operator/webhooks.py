@@ -23,7 +23,8 @@ Examples:
   grove operator webhooks --cert-dir certificates --port 9443           on a workstation
 
 \b
-Exit codes: 0 stopped by a signal, 2 an invalid configuration, rule or certificate, or a cluster that cannot be read.""",
+Exit codes: 0 stopped by a signal, or to begin again since NVIDIA's driver was installed,
+2 an invalid configuration, rule or certificate, or a cluster that cannot be read.""",
 )
 @operator_config_option
 @rules_option
@@ -50,7 +51,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         from grove_cli.operator.first_contact import first_answer
         from grove_compiler.model.inputs.settings import Settings
         from grove_operator.controller.log import Log
-        from grove_operator.controller.operator import served_shape, watched
+        from grove_operator.controller.operator import driver_arrives, served_shape, watched
 
         async def settings() -> Settings:
             return Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster))
@@ -67,7 +68,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
                     await stop.unless(wait_for_cache(cache, log))
                     webhooks.ready()
                     log.line("ready", rules=len(files.program.rules), kubernetes=shared.settings.kube_version)
-                    await stop.wait()
+                    await stop.unless(driver_arrives(session.cluster, shared.settings))
                 finally:
                     await cache.stop()
         log.line("stopped")

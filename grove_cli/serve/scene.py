@@ -19,6 +19,8 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.graph.order import GraphCycle
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.old_states import all_as_followed
 from grove_compiler.record import record
 from grove_compiler.replay.plain import redacted
 from grove_compiler.source.document import Document
@@ -73,7 +75,9 @@ def draw_scene(snapshot: SceneObjects, context: StepContext, namespace: str = ""
     cache = RecordedCache(snapshot.objects, snapshot.unserved)
     sets = [pcs for pcs in cache.by_label("grove.io", SET_KIND, "", namespace) if name in ("", pcs["metadata"]["name"])]
     alive = [pcs for pcs in sets if not is_terminating(pcs)]
-    inputs = Inputs([Document(pcs) for pcs in alive], config=context.document, settings=context.settings, view=LiveObjects(cache.view()))
+    view = LiveObjects(cache.view())
+    followed = all_as_followed(map(Document, alive), Snapshot((), view))
+    inputs = Inputs(followed, config=context.document, settings=context.settings, view=view)
     result = compile_inputs(inputs, context.program) if alive else CompileResult({})
     notes = [("", doubt) for doubt in snapshot.doubts]
     notes += [(_id(pcs), why) for pcs in sets if (why := why_of(pcs))]

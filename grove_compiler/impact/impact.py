@@ -16,6 +16,8 @@ from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.impact.edit import Edit, GivenObjects, applied, as_declared, edits, read_given
 from grove_compiler.impact.fate import GROUP_KIND, ROLLING_RECREATE, Fate, Operator, Rollout, by_id, fates, is_recreated, rollout
 from grove_compiler.impact.pods import Pods, pods_of
+from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
+from grove_compiler.old_states import as_recorded
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from kube_objects.manifest import namespaced_name, section
@@ -91,7 +93,10 @@ def impact(
     Fields that an API server adds are ignored in both. Attributing changes to edits takes as long again for each of several edits. With an
     `old_program`, the running objects were made by other rules; changes are then not attributed to edits.
     """
-    old, new = (Inputs(as_declared(one.documents), one.snapshot, [], one.config, one.settings) for one in (old, new))
+    # With its revisions a set would be compiled as in a step of an operator, which changes one replica after the other.
+    known = Snapshot((), ObjectList(old.snapshot))
+    existing = [as_recorded(one, known) for one in old.snapshot if one.get("kind") != "ControllerRevision"]
+    old, new = (Inputs(as_declared(one.documents), existing, [], one.config, one.settings) for one in (old, new))
     comparison = _Comparison(old, new, program, old_program or program, operator)
     desired = comparison.compile(new.documents)
     result = Impact(findings=errors_of(comparison.before.diagnostics))

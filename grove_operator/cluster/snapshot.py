@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from applier.cluster import Cluster, Resource
 from applier.errors import Forbidden, UnknownKind
 from applier.ref import Kind, Manifest
+from grove_compiler.labels import MANAGED
 
 SNAPSHOT_KINDS = (
     (Kind("grove.io", "v1alpha1", "PodCliqueSet"),),
@@ -22,6 +23,8 @@ SNAPSHOT_KINDS = (
     (Kind("kai.scheduler", "v1alpha1", "Topology"),),
 )
 """Kinds, each with its supported versions, the preferred one first."""
+
+REVISION = Kind("apps", "v1", "ControllerRevision")
 
 DRIVER: Manifest = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -43,6 +46,16 @@ async def read_snapshot(cluster: Cluster, namespaces: Iterable[str]) -> list[Man
     parts = await asyncio.gather(*(_list(cluster, resource, place) for resource, place in lists))
     driver = [DRIVER] if any(resource.kind.kind == "ComputeDomain" for resource in served) else []
     return [*driver, *(manifest for part in parts for manifest in part)]
+
+
+async def read_revisions(cluster: Cluster, namespaces: Iterable[str]) -> list[Manifest]:
+    """Reads the revisions of the sets in these namespaces; none where they may not be read, as who may edit sets need not."""
+    try:
+        resource = await cluster.resource(REVISION)
+        lists = await asyncio.gather(*(cluster.list(resource, place, labels=MANAGED) for place in sorted(set(namespaces))))
+    except (Forbidden, UnknownKind):
+        return []
+    return [manifest for each in lists for manifest in each.items]
 
 
 async def _served(cluster: Cluster, versions: tuple[Kind, ...]) -> Resource | None:

@@ -122,6 +122,10 @@ class Evaluator:
                 stalls, hold = self._stalls, outcome.hold
                 is_changed = stalls.release(key) if hold is None else stalls.keep(key, hold_message(hold))
                 self._enqueue_set(key, is_changed | self._pending.observe(key, outcome))
+                if key.replica is None and hold is None:  # replicas that nothing declares or counts any more wait for that alone
+                    for index in stalls.held_replicas(key):
+                        if index >= outcome.replicas:
+                            self._enqueue(key._replace(replica=index))
                 if self._yields(view, key, outcome):
                     return Graph([])
                 return await self._graph(key, outcome, objects, now, context, run)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import field
 from random import Random
 
 from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Gone, Graph, Hold
-from applier.errors import UnknownKind
+from applier.errors import ApplierError, UnknownKind
 from applier.events import Sink, nowhere
 from applier.loop import DeletionOptions, FencedCluster, Lease, LeaseThread, Loop, Reconciler, Result, View, WorkQueue
 from applier.ref import NAMESPACE_KIND, Kind
@@ -45,6 +47,8 @@ MAX_RETRY = 60.0
 PACE_OF_SETS = 0.25
 """Least seconds between two evaluations of a set's own key, which sums up its replicas: each of 500 starting replicas enqueues it."""
 PROPOSED = COMPUTE_DOMAIN._replace(version="v1alpha1")
+ARRIVAL_PAUSE = 30.0
+"""Seconds between two looks whether NVIDIA's driver has been installed in place of the designs' kind."""
 
 
 @record
@@ -183,10 +187,22 @@ def _group(key: Key) -> tuple[str, str, str]:
 async def served_shape(cluster: Cluster) -> str:
     """Returns `driver`, unless the cluster serves the version of the designs and not that of NVIDIA's driver. Raises `ClusterError`.
 
-    When neither is served, the driver may be installed later, and no other form was ever released. The form is discovered only once: a set
-    whose pods run with one form must not get the other because a definition is missing for a moment.
+    When neither is served, the driver may be installed later, and no other form was ever released. The form is discovered once, when a
+    process starts: a set whose pods run with one form must not get the other because a definition is missing for a moment.
     """
     return DRIVER if await _is_served(cluster, COMPUTE_DOMAIN) or not await _is_served(cluster, PROPOSED) else AS_PROPOSED
+
+
+async def driver_arrives(cluster: Cluster, settings: Settings) -> None:
+    """Returns once the cluster serves the version of NVIDIA's driver to a process that began with that of the designs; otherwise never.
+
+    Watches and objects of a process have one version, so that another one has to take its place. What runs is not touched by that.
+    """
+    while True:
+        with suppress(ApplierError):  # the next look may succeed
+            if settings.mnnvl_shape == AS_PROPOSED and await _is_served(cluster, COMPUTE_DOMAIN):
+                return
+        await asyncio.sleep(ARRIVAL_PAUSE)
 
 
 async def _is_served(cluster: Cluster, kind: Kind) -> bool:

@@ -172,13 +172,13 @@ class StallTracker:
         would be news each time, and be tried at once.
         """
         if gone and key.replica is None:
-            for index in self._held_replicas(key):
+            for index in self.held_replicas(key):
                 self._note(key._replace(replica=index), HELD, "")
         if gone:
             self._yielded.pop(key, None)
         return self._note(key, HELD, "")
 
-    def _held_replicas(self, key: Key) -> list[int]:
+    def held_replicas(self, key: Key) -> list[int]:
         """Returns the replicas of a set that are held."""
         return [index for index, reason in self._messages.get(key, ()) if reason == HELD and index >= 0]
 

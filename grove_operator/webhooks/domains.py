@@ -61,10 +61,10 @@ class DomainWebhooks:
     async def _admitted(self, request: AdmissionRequest, context: StepContext, settings: Settings) -> CliqueAdmission:
         """Creates the objects that a PodClique needs. Reads the set from the server, as it may be newer than the cache."""
         sets = await self._live(_named_set(request, settings))
-        admission = admit_podclique(request.object, {}, ObjectList(sets), context, settings)
+        admission = admit_podclique(request.object, request.old, ObjectList(sets), context, settings, is_kept=True)
         if admission.objects:
             existing = await self._live(admission.objects)
-            admission = admit_podclique(request.object, {}, ObjectList([*sets, *existing]), context, settings)
+            admission = admit_podclique(request.object, request.old, ObjectList([*sets, *existing]), context, settings, is_kept=True)
             names = {(manifest["kind"], manifest["metadata"]["name"]) for manifest in existing}
             missing = [manifest for manifest in admission.objects if (manifest["kind"], manifest["metadata"]["name"]) not in names]
             await self._create([] if request.is_dry_run else missing)

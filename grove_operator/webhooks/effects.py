@@ -14,7 +14,8 @@ from grove_compiler.impact.impact import SetImpact, impact
 from grove_compiler.impact.pods import ReplicaRestart
 from grove_compiler.labels import PART_OF
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectReader
+from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot
+from grove_compiler.old_states import all_as_followed
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
 from grove_operator.impact_words import amounts, devices, gangs, indices, number, objects, runs_alike
@@ -49,7 +50,8 @@ class EffectsPreview:
         with self._share.work():
             snapshot = _live_objects(new, view, settings.namespace) if view is not None else []
             settings = replace(settings, max_objects=MAX_COMPILED)
-            before, after = (Inputs([Document(manifest)], snapshot, [], context.document, settings) for manifest in (old, new))
+            documents = all_as_followed([Document(old)], Snapshot((), view)), [Document(new)]
+            before, after = (Inputs(each, snapshot, [], context.document, settings) for each in documents)
             result = impact(before, after, context.program, with_causes=False)
         return [line for edit in result.sets if edit.place[1] for line in _lines(edit)][:3]
 

@@ -12,13 +12,11 @@ from typing import Any
 
 from grove_compiler.accepted_findings import accept, errors_in
 from grove_compiler.compile import Inputs, lint_manifests
-from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.expanded.last_valid_spec import before_the_edit
-from grove_compiler.model.expanded.recorded_templates import revisions_of
+from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot
+from grove_compiler.old_states import as_recorded
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
@@ -98,7 +96,8 @@ class Reviewer:
         called next, reports all of its errors.
         """
         request = read_request(review)
-        decoded = self.context.decode(request.object, request.old) if request.operation in ("CREATE", "UPDATE") else None
+        former = as_recorded(request.old, Snapshot((), self.view))
+        decoded = self.context.decode(request.object, former) if request.operation in ("CREATE", "UPDATE") else None
         if decoded is None or has_errors(decoded.findings) or decoded.manifest == request.object:
             return answer(request, [])
         # Only this webhook sees the values that defaults replace; the validating one reports everything else.
@@ -115,21 +114,7 @@ class Reviewer:
         findings = self._lint(request.object, request.old, request)
         if not request.old or not has_errors(findings):
             return findings
-        old = request.old
-        # What has been changed while no webhook was there holds the set until it is put back, which nobody may be kept from.
-        if (before := self._before_the_edit(old)) is not None:
-            old, findings = before, self._lint(request.object, before, request)
-        return accept(findings, errors_in(self._lint(request.old, old, request)), self.context.program.about_updates)
-
-    def _before_the_edit(self, stored: Manifest) -> Manifest | None:
-        """Returns a stored set with what cannot change as it is recorded; None where it is so, or nobody knows."""
-        entry = self.context.decode(stored) if self.view is not None and stored["kind"] == SET_KIND else None
-        if self.view is None or entry is None or has_errors(entry.findings):
-            return None
-        try:
-            return before_the_edit(stored, revisions_of(Snapshot((), self.view), ObjectRef.of(stored)))
-        except Unknown:
-            return None  # without the right to read revisions, say
+        return accept(findings, errors_in(self._lint(request.old, request.old, request)), self.context.program.about_updates)
 
     def _lint(self, manifest: Manifest, old: Manifest, request: AdmissionRequest) -> list[Diagnostic]:
         view = _Without(self.view, request.object) if self.view is not None else None

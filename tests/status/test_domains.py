@@ -13,9 +13,9 @@ from .world import Manifest, keys_of, live_objects_of, shared_context, told
 
 GPU = {"name": "box", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}
 NOT_SERVED = (
-    "The cluster does not serve ComputeDomains (resource.nvidia.com/v1beta1), so pods that need one are not created; install NVIDIA's DRA "
-    "driver with support for ComputeDomains. (A driver that only serves v1alpha1 is detected when the operator starts: "
-    "restart the operator)"
+    "The cluster does not serve ComputeDomains (resource.nvidia.com) in the version that the operator uses, so pods that need one are not "
+    "created; install NVIDIA's DRA driver with support for ComputeDomains. (The version is v1beta1, unless only v1alpha1 was served when "
+    "the operator started: where only that is left, restart the operator)"
 )
 
 

@@ -79,6 +79,26 @@ def test_a_default_that_is_no_longer_configured_is_given_up() -> None:
     assert simulation.operator.held == {}
 
 
+def test_a_default_that_is_not_configured_for_a_while_is_that_of_the_set_again_as_long_as_a_pod_has_it() -> None:
+    simulation = running_with(KAI)
+    for configured in (with_default(DEFAULT, (DEFAULT,)), with_default(DEFAULT)):
+        simulation.operator.restart(configured)
+        simulation.settle()
+    simulation.world.delete(POD, simulation.world.pods()[0]["metadata"]["name"])
+    simulation.settle()
+    assert schedulers(simulation) == {KAI}
+    assert_all_ready(simulation)
+    simulation.operator.restart(with_default(DEFAULT, (DEFAULT,)))
+    for one in simulation.world.pods():
+        simulation.world.delete(POD, one["metadata"]["name"])
+    simulation.settle()
+    simulation.operator.restart(with_default(KAI))
+    simulation.settle()
+    simulation.world.delete(POD, simulation.world.pods()[0]["metadata"]["name"])
+    simulation.settle()
+    assert schedulers(simulation) == {DEFAULT}
+
+
 def test_a_set_of_a_release_that_did_not_record_it_has_the_present_default_from_then_on() -> None:
     simulation = running_with(DEFAULT)
     for one in simulation.world.all(REVISION):

@@ -269,6 +269,28 @@ def test_a_process_that_ends_before_it_records_what_its_status_names_is_followed
     assert (stalled(simulation), simulation.images()) == ("", {"new"})
 
 
+def test_podcliques_of_it_that_have_no_pods_yet_are_no_reason_to_change_nothing() -> None:
+    """Replicas are made beside the record: that of the set ended, and that of a new replica had begun."""
+    simulation = running(serving())
+
+    def end_between_a_replica_and_the_revision(_: str) -> None:
+        is_made = simulation.world.find(GROUP, "demo-1-sg") is not None
+        if simulation.operator.processes == 1 and is_made and len(simulation.world.all(REVISION)) == 1:
+            simulation.operator.writes_left = 0
+            simulation.edit(IN_ORDER)
+
+    simulation.operator.after_write = end_between_a_replica_and_the_revision
+    simulation.edit(image("new"), replicas(2))
+    simulation.settle()
+    assert (simulation.operator.processes, simulation.world.find(CLIQUE, "demo-1-front") is not None) == (2, True)
+    lose(simulation, "demo-0-front")
+    assert stalled(simulation).startswith("the last valid spec stays in effect")
+    assert (ready(simulation), simulation.images()) == (serving_pods(), {"busybox"})
+    simulation.edit(at(f"{TEMPLATE}/cliqueStartupType", "CliqueStartupTypeAnyOrder"))
+    simulation.settle()
+    assert (stalled(simulation), ready(simulation), simulation.images()) == ("", 2 * serving_pods(), {"new"})
+
+
 NO_RECORDS = ["", "x", "[1]", "[" * 10_000, '{"template": {"cliques": "x"}}', '{"template": {"cliques": []}}']
 NO_SETS = ['{"template": {"cliques": [{"name": [1]}]}}', '{"replicas": 1e400, "template": {"cliques": [{"name": "front", "spec": 1}]}}']
 
@@ -313,8 +335,10 @@ def test_a_set_whose_revision_is_of_a_release_that_recorded_no_fields_is_followe
 
 def test_a_spec_that_no_annotation_has_room_for_is_not_recorded() -> None:
     spec = serving()["spec"]
-    assert '"podSpec"' not in last_valid_spec(spec)
-    assert last_valid_spec({**spec, "template": {**spec["template"], "computeDomainConfig": "x" * MAX_SIZE}}) == ""
+    large = {**spec, "template": {**spec["template"], "computeDomainConfig": "x" * MAX_SIZE}}
+    assert '"podSpec"' not in last_valid_spec({"metadata": {}, "spec": spec})
+    assert last_valid_spec({"metadata": {}, "spec": large}) == ""
+    assert last_valid_spec({"metadata": {"annotations": {"a": "x" * MAX_SIZE}}, "spec": spec}), "without its metadata"
 
 
 @pytest.mark.parametrize("count", [0, 2_000_000_000])

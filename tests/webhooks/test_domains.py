@@ -93,6 +93,66 @@ def test_a_trial_shows_the_claim_and_makes_nothing(program: Program) -> None:
     assert (bool(claims(response)), names(cluster)) == (True, [])
 
 
+GPU_CLIQUE = {
+    "name": "worker",
+    "spec": {"podSpec": {"containers": [{"name": "main", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 4}}}]}},
+}
+
+
+def with_intent(enabled: str) -> MemoryCluster:
+    """A cluster with a set that says so."""
+    cluster = with_grove(MemoryCluster(namespaces=("team",)))
+    metadata = {"name": "demo", "namespace": "team", "annotations": {"grove.io/mnnvl-enabled": enabled}}
+    cluster.seed({**SET, "metadata": metadata, "spec": {"template": {"cliques": [GPU_CLIQUE]}}})
+    return cluster
+
+
+def without(podclique: Manifest) -> Manifest:
+    """A PodClique as a controller writes it that hands no annotations on."""
+    return {**podclique, "metadata": {**podclique["metadata"], "annotations": {}}}
+
+
+def patched(program: Program, cluster: MemoryCluster, new: Manifest, old: Manifest) -> list[tuple[str, Any]]:
+    """The patch of an update that is let through."""
+    [response] = answered(program, cluster, asked("UPDATE", new, old))
+    assert response["allowed"]
+    return [(one["path"], one["value"]) for one in json.loads(base64.b64decode(response.get("patch", "W10=")))]
+
+
+def test_a_podclique_that_came_while_webhooks_were_away_stays_as_it_is_and_can_be_edited(program: Program) -> None:
+    """With the annotations of its set each update would be a change of them, which is rejected: nobody could write it any more."""
+    cluster, old = with_intent("true"), without(podclique("demo-0-worker"))
+    assert patched(program, cluster, {**old, "spec": {**old["spec"], "replicas": 3}}, old) == []
+    assert names(cluster) == []
+
+
+def test_a_podclique_keeps_what_it_joined_whatever_its_set_says_since(program: Program) -> None:
+    old = podclique("demo-0-worker")
+    old["spec"]["podSpec"]["resourceClaims"] = [{"name": "mnnvl", "resourceClaimName": "demo-0-mnnvl-claim"}]
+    patch = dict(patched(program, with_intent("false"), without(podclique("demo-0-worker")), old))
+    assert patch["/metadata/annotations"] == {"grove.io/mnnvl-enabled": "true"}
+    assert patch["/spec/podSpec/resourceClaims"] == old["spec"]["podSpec"]["resourceClaims"]
+
+
+def test_an_update_that_will_be_rejected_makes_no_domain(program: Program) -> None:
+    cluster, old, new = with_intent("true"), podclique("demo-0-worker"), podclique("demo-0-worker")
+    new["metadata"]["annotations"]["grove.io/mnnvl-scope"] = "clique"
+    patched(program, cluster, new, old)
+    assert "demo-0-worker-cd" not in names(cluster)
+    cluster = with_intent("true")
+    patched(program, cluster, podclique("demo-0-worker"), without(podclique("demo-0-worker")))
+    assert names(cluster) == []
+
+
+def test_a_claim_stays_while_its_domain_is_being_deleted(program: Program) -> None:
+    old = podclique("demo-0-worker")
+    old["spec"]["podSpec"]["resourceClaims"] = [{"name": "mnnvl", "resourceClaimName": "demo-0-mnnvl-claim"}]
+    cluster = with_intent("true")
+    metadata = {"name": "demo-0-cd", "namespace": "team", "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["driver"]}
+    cluster.seed({"apiVersion": "resource.nvidia.com/v1alpha1", "kind": "ComputeDomain", "metadata": metadata, "spec": {}})
+    assert dict(patched(program, cluster, podclique("demo-0-worker"), old))["/spec/podSpec/resourceClaims"]
+
+
 def test_a_podclique_that_goes_makes_nothing(program: Program) -> None:
     cluster = with_grove(MemoryCluster(namespaces=["team"]))
     leaving = podclique("demo-0-a")

@@ -50,13 +50,14 @@ class JoinedDomain:
 
 @record(slots=False)
 class AdmittedPodClique:
-    """A PodClique in an admission request. `namespace` is the request's."""
+    """A PodClique in an admission request. `namespace` is the request's, `former` what it was before an update that keeps its claim."""
 
     manifest: Manifest
     namespace: str
     settings: Settings
     snapshot: Snapshot
     decisions: DecisionRules
+    former: AdmittedPodClique | None = None
 
     name = declared(str, "metadata.name")
     labels = declared(dict[str, str], "metadata.labels")
@@ -84,15 +85,25 @@ class AdmittedPodClique:
 
     @lazy
     def inherited(self) -> dict[str, str]:
-        """The design's annotations that it inherits from its set and does not have itself, since its controller did not copy them."""
-        reaching = self.set.mnnvl.propagated(self.template) if self.set is not None and self.template is not None else {}
+        """The design's annotations that it does not have itself, since its controller did not copy them: those of its set.
+
+        On an update those that it had: what its pods have joined was decided when it was created, whatever has become of its set since.
+        """
+        if self.former is not None:
+            reaching = self.former.declared_annotations
+        else:
+            reaching = self.set.mnnvl.propagated(self.template) if self.set is not None and self.template is not None else {}
         return {key: value for key, value in reaching.items() if key not in self.own_annotations}
 
     @lazy
+    def declared_annotations(self) -> dict[str, str]:
+        """The design's annotations that it comes with."""
+        return {key: value for key, value in self.own_annotations.items() if key in DESIGN_KEYS}
+
+    @lazy
     def annotations(self) -> dict[str, str]:
-        """The design's annotations that apply to it: its own, and those that it inherits."""
-        own = {key: value for key, value in self.own_annotations.items() if key in DESIGN_KEYS}
-        return {**self.inherited, **own}
+        """The design's annotations that apply to it: its own, and those that it inherits; on an update those that it had."""
+        return {**self.inherited, **self.declared_annotations} if self.former is None else self.former.declared_annotations
 
     @lazy
     def is_enabled(self) -> bool:

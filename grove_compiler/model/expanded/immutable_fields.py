@@ -14,6 +14,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.recorded_templates import Revision
 from grove_compiler.model.spec.mnnvl_layers import PREFIX
 from grove_compiler.record import record
+from kube_objects.manifest import mapping, maps
 
 KEY = "immutable"
 """The field of a revision's data that holds the record."""
@@ -94,12 +95,13 @@ def _fields_of(manifest: Manifest) -> Fields:
 
 def _part(value: Any, fields: Any) -> Any:
     if isinstance(fields, Named):
-        return [{"name": one.get("name"), **_part(one, fields.fields)} for one in value]
+        return [{"name": one.get("name"), **_part(one, fields.fields)} for one in maps(value)]
     if isinstance(fields, Prefixed):
-        return {key: text for key, text in value.items() if key.startswith(fields.prefix)}
+        return {key: text for key, text in mapping(value).items() if key.startswith(fields.prefix)}
     if fields is None:
         return value
-    return {name: _part(value[name], below) for name, below in fields.items() if value.get(name) is not None}
+    parts = mapping(value)
+    return {name: _part(parts[name], below) for name, below in fields.items() if parts.get(name) is not None}
 
 
 def _put_back(now: Any, then: Any, fields: Any) -> Any:
@@ -109,11 +111,11 @@ def _put_back(now: Any, then: Any, fields: Any) -> Any:
     if isinstance(fields, Named):
         if not isinstance(then, list) or not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in then):
             return now
-        present = {one.get("name"): one for one in now or ()}
+        present = {one["name"]: one for one in maps(now) if isinstance(one.get("name"), str)}
         return [_put_back(present.get(one.get("name"), one), one, fields.fields) for one in then]
     if not isinstance(then, dict):
         return now
-    if now is None:
+    if not isinstance(now, dict):
         return then
     if isinstance(fields, Prefixed):
         return {**{key: text for key, text in now.items() if not key.startswith(fields.prefix)}, **then}

@@ -1,29 +1,39 @@
 """Records the spec with which a set was last valid, so that it can be followed while an edit of it is held (decisions §10).
 
 It is in an annotation of the newest ControllerRevision, since what may change, as a number of replicas or how pods are replaced, makes no
-other revision. The pods are not in it: the revision has them.
+other revision. The pods are not in it: the revision has them. Labels and annotations of the set are, as rules read them as well.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.immutable_fields import KEY, before_the_change, immutable_fields, recorded_fields, with_recorded_metadata
 from grove_compiler.model.expanded.recorded_templates import Revision
 from grove_compiler.model.spec.minimums import minimums_of, with_minimums
-from kube_objects.manifest import mapping
+from kube_objects.manifest import LAST_APPLIED, mapping
 
 MAX_SIZE = 128 * 1024
 """Characters of a spec that is recorded. The annotations of an object may have 256 KiB, and one with more would be rejected."""
 
 
-def last_valid_spec(spec: Manifest) -> str:
-    """Returns the record of a spec; empty for one that is too large."""
+METADATA = "metadata"
+"""The field of a record with labels and annotations, which no spec has; it is missing where they were too large."""
+
+
+def last_valid_spec(manifest: Manifest) -> str:
+    """Returns the record of a set; empty for one that is too large."""
     import json  # only where a set is live: a compilation of files starts without it
 
+    spec, metadata = manifest["spec"], manifest["metadata"]
     template = spec.get("template") or {}
     cliques = [_without_pods(clique) for clique in template.get("cliques") or ()]
-    text = json.dumps({**spec, "template": {**template, "cliques": cliques}}, separators=(",", ":"), sort_keys=True)
-    return text if len(text) <= MAX_SIZE else ""
+    record = {**spec, "template": {**template, "cliques": cliques}}
+    annotations = {key: text for key, text in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
+    read_besides = {"labels": metadata.get("labels") or {}, "annotations": annotations}
+    texts = (json.dumps(one, separators=(",", ":"), sort_keys=True) for one in ({**record, METADATA: read_besides}, record))
+    return next((text for text in texts if len(text) <= MAX_SIZE), "")
 
 
 def _without_pods(clique: Manifest) -> Manifest:
@@ -36,10 +46,19 @@ def as_it_was(manifest: Manifest, revision: Revision) -> Manifest | None:
     spec, recorded = _recorded_spec(revision), revision.data.get(KEY)
     if spec is None:
         return None
-    if isinstance(recorded, dict):
-        manifest = with_recorded_metadata(manifest, recorded)
     cliques = [_with_pods(clique, revision) for clique in spec["template"]["cliques"]]
-    return {**manifest, "spec": {**spec, "template": {**spec["template"], "cliques": cliques}}}
+    metadata = mapping(spec.get(METADATA))
+    if metadata:
+        texts = {field: _texts(metadata.get(field)) for field in ("labels", "annotations")}
+        manifest = {**manifest, "metadata": {**manifest["metadata"], **texts}}
+    elif isinstance(recorded, dict):
+        manifest = with_recorded_metadata(manifest, recorded)
+    declared = {key: value for key, value in spec.items() if key != METADATA}
+    return {**manifest, "spec": {**declared, "template": {**spec["template"], "cliques": cliques}}}
+
+
+def _texts(recorded: Any) -> Manifest:
+    return {key: text for key, text in mapping(recorded).items() if isinstance(text, str)}
 
 
 def before_the_edit(manifest: Manifest, revisions: list[Revision]) -> Manifest | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterable
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
@@ -52,8 +53,16 @@ def desired_revisions(pcs: ExpandedSet) -> list[DesiredRevision]:
 def _annotations(pcs: ExpandedSet) -> Manifest:
     """Returns the annotations of the current revision: default scheduler, valid spec, and the findings that the set was accepted with."""
     lines = [f"{finding.code} {finding.path}" for finding in pcs.accepted_findings]
-    texts = {LAST_VALID_SPEC: last_valid_spec(pcs.manifest["spec"]) if pcs.is_valid else "", ACCEPTED_FINDINGS: "\n".join(lines)}
-    return {DEFAULT_SCHEDULER: pcs.config.default_scheduler} | {key: text for key, text in texts.items() if text}
+    texts = {LAST_VALID_SPEC: last_valid_spec(pcs.manifest) if pcs.is_valid else "", ACCEPTED_FINDINGS: "\n".join(lines)}
+    return {DEFAULT_SCHEDULER: _default_scheduler(pcs)} | {key: text for key, text in texts.items() if text}
+
+
+def _default_scheduler(pcs: ExpandedSet) -> str:
+    """Returns the default scheduler that is recorded: one that is not configured now, perhaps for a moment, as long as a pod has it."""
+    recorded, present = pcs.revisions[-1].default_scheduler if pcs.revisions else "", pcs.config.default_scheduler
+    if recorded in ("", present):
+        return present
+    return recorded if any(pod["spec"].get("schedulerName") == recorded for pod in _pods(pcs)) else present
 
 
 def _kept_annotations(revision: Revision) -> Manifest:
@@ -77,15 +86,21 @@ def _retained(pcs: ExpandedSet, others: list[Revision]) -> list[Revision]:
 
 
 def runs_unrecorded(pcs: ExpandedSet) -> bool:
-    """Reports whether a PodClique or a pod of a set has a template that no revision records."""
+    """Reports whether a pod of a set has a template that no revision records. A PodClique without pods may be made before the record."""
     recorded = {template_hash for revision in pcs.revisions for template_hash in revision.hashes.values()}
-    return not _running_hashes(pcs) <= {"", *recorded}
+    return not _hashes_of(_pods(pcs)) <= {"", *recorded}
 
 
 def _running_hashes(pcs: ExpandedSet) -> builtins.set[str]:
-    kinds = ("grove.io", "PodClique"), ("", "Pod")
-    live = (manifest for group, kind in kinds for manifest in pcs.snapshot.labelled(group, kind, PART_OF, pcs.name, pcs.namespace))
+    return _hashes_of([*pcs.snapshot.labelled("grove.io", "PodClique", PART_OF, pcs.name, pcs.namespace), *_pods(pcs)])
+
+
+def _hashes_of(live: Iterable[Manifest]) -> builtins.set[str]:
     return {(manifest["metadata"].get("labels") or {}).get(POD_HASH_LABEL) or "" for manifest in live}
+
+
+def _pods(pcs: ExpandedSet) -> list[Manifest]:
+    return pcs.snapshot.labelled("", "Pod", PART_OF, pcs.name, pcs.namespace)
 
 
 def _data(pcs: ExpandedSet) -> Manifest:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
-from kube_objects.manifest import mapping
+from kube_objects.manifest import mapping, maps, section
 
 
 def with_former_minimums(manifest: Manifest, former: Manifest) -> Manifest:
@@ -39,7 +39,7 @@ def minimums_of(manifest: Manifest) -> dict[Any, int]:
 
 
 def _cliques(manifest: Manifest) -> list[Manifest]:
-    return ((manifest.get("spec") or {}).get("template") or {}).get("cliques") or []
+    return [clique for clique in maps(section(manifest, "spec", "template").get("cliques")) if isinstance(clique.get("name"), str)]
 
 
 def _with_minimum(clique: Manifest, minimum: int | None) -> Manifest:
