@@ -133,7 +133,7 @@ _MODEL_FUNCTIONS = _by_name(
     pod_state.scheduler_has_reported, pod_state.stuck_containers, pod_state.waits_in_order, podcliqueset.sharing_levels, pods.pod_names,
     pods.pods, pods.retained_pods, replaced_pods.checks_are_over, replaced_pods.failed_checks, replaced_pods.finished_pods,
     revisions.desired_revisions, scale_target.foreign_autoscalers, set_update.replica_is_updating, set_update.set_update,
-    sharing.device_request_names, startup.dependencies, startup_order.startup_cycles,
+    sharing.device_request_names, startup.awaited_cliques, startup.dependencies, startup_order.startup_cycles,
     startup.waits, tally.tally, termination.comes_back, termination.comes_out_of_update, termination.is_next_to_restart,
     termination.is_restarting, termination.member_breaches, termination.replica_breaches, termination.was_deleted_by_us,
     topology.old_drift, topology.scheduler_topologies, update.changed_template_fields, update.mnnvl_changes, update.old_clique,
