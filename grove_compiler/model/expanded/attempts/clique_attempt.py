@@ -137,8 +137,11 @@ class CliqueAttempt:
 
     @lazy
     def replaces_pods(self) -> bool:
-        """Whether a lost pod is replaced alone: where there is a terminationDelay, or while `minAvailable` others are left."""
-        return self.delay > 0 or self.holding >= self.clique.min_available
+        """Whether a lost pod is replaced alone: where there is a terminationDelay, or while `minAvailable` others are left.
+
+        No pod of a replica that has ended is.
+        """
+        return not self.attempt.is_over and (self.delay > 0 or self.holding >= self.clique.min_available)
 
     @lazy
     def was_forgotten(self) -> bool:
