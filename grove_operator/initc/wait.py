@@ -26,19 +26,20 @@ Log = Callable[[str], None]
 
 @record
 class Parents:
-    """The required number of ready pods by PodClique, and the UIDs of the pods that are ready, with their attempts.
+    """The required number of ready pods by PodClique, and the UIDs of the pods that are ready.
 
     Of a training workload only pods of the last attempt count, of which the waiting pod is one: those of earlier ones are kept for their
-    logs. A rank that is `done` remains so when its pod is deleted.
+    logs. A rank that is `done` remains so when its pod is deleted. `attempts` are those of all pods, by UID.
     """
 
     needed: dict[str, int]
     _ready: dict[str, dict[str, int]] = field(default_factory=dict)
     _done: set[str] = field(default_factory=set)
-    _attempt: int = 0
+    _attempts: dict[str, int] = field(default_factory=dict)
 
     def replace_all(self, pods: Iterable[Manifest]) -> None:
         """Replaces the state by a list of all pods of the gang."""
+        self._attempts.clear()
         for ready in self._ready.values():
             for uid in ready.keys() - self._done:
                 del ready[uid]
@@ -47,8 +48,12 @@ class Parents:
 
     def update(self, pod: Manifest, *, gone: bool = False) -> None:
         """Updates the state by a pod, or removes a deleted one."""
-        uid, ready, attempt = uid_of(pod), self._ready.setdefault(clique_of(pod), {}), attempt_of(pod)
-        self._attempt = max(self._attempt, attempt)
+        uid, clique, attempt = uid_of(pod), clique_of(pod), attempt_of(pod)
+        ready = self._ready.setdefault(clique, {})
+        if clique and not gone:
+            self._attempts[uid] = attempt
+        else:
+            self._attempts.pop(uid, None)
         if attempt and has_succeeded(pod) and not is_terminating(pod):
             self._done.add(uid)
         if uid in self._done or (is_up(pod) and not gone):
@@ -58,7 +63,8 @@ class Parents:
 
     def waiting(self) -> dict[str, int]:
         """Returns the ready pods of each clique that has too few, by name; empty when the pod may start."""
-        counts = {name: sum(attempt == self._attempt for attempt in self._ready.get(name, {}).values()) for name in self.needed}
+        last = max(self._attempts.values(), default=0)
+        counts = {name: sum(attempt == last for attempt in self._ready.get(name, {}).values()) for name in self.needed}
         return {name: count for name, count in counts.items() if count < self.needed[name]}
 
     def describe(self) -> str:

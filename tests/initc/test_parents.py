@@ -104,6 +104,15 @@ def test_pods_that_are_kept_of_earlier_attempts_do_not_count() -> None:
     assert parents.waiting() == {}
 
 
+def test_no_attempt_that_somebody_has_made_up_is_waited_for() -> None:
+    parents, copied = Parents({"leader": 1}), pod("debug", "worker", attempt="9")
+    copied["metadata"]["ownerReferences"] = []
+    parents.replace_all([pod("l-1", "leader", attempt="1"), pod("w-1", "worker", ready=False, attempt="7"), copied])
+    assert parents.waiting() == {"leader": 0}
+    parents.update(pod("w-1", "worker", ready=False, attempt="1"))
+    assert parents.waiting() == {}
+
+
 def test_what_is_waited_for_is_said_in_words() -> None:
     parents = Parents({"router": 2, "leader": 1})
     parents.replace_all([pod("r-1", "router")])
