@@ -12,7 +12,7 @@ from applier.cluster import Cluster, Listing, Resource, WatchEvent
 from applier.errors import ClusterError, CredentialsError
 from applier.ref import POD, Manifest, uid_of
 from applier.reflector import list_and_watch
-from grove_compiler.labels import CLIQUE_LABEL, GANG_LABEL
+from grove_compiler.labels import ATTEMPT_LABEL, CLIQUE_LABEL, GANG_LABEL
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating, labels_of, maps, section
 
@@ -26,28 +26,45 @@ Log = Callable[[str], None]
 
 @record
 class Parents:
-    """The required number of ready pods by PodClique, and the UIDs of the pods that are ready."""
+    """The required number of ready pods by PodClique, and the UIDs of the pods that are ready.
+
+    Of a training workload only pods of the last attempt count, of which the waiting pod is one: those of earlier ones are kept for their
+    logs. A rank that is `done` remains so when its pod is deleted. `attempts` are those of all pods, by UID.
+    """
 
     needed: dict[str, int]
-    _ready: dict[str, set[str]] = field(default_factory=dict)
+    _ready: dict[str, dict[str, int]] = field(default_factory=dict)
+    _done: set[str] = field(default_factory=set)
+    _attempts: dict[str, int] = field(default_factory=dict)
 
     def replace_all(self, pods: Iterable[Manifest]) -> None:
         """Replaces the state by a list of all pods of the gang."""
-        self._ready = {}
+        self._attempts.clear()
+        for ready in self._ready.values():
+            for uid in ready.keys() - self._done:
+                del ready[uid]
         for pod in pods:
             self.update(pod)
 
     def update(self, pod: Manifest, *, gone: bool = False) -> None:
         """Updates the state by a pod, or removes a deleted one."""
-        ready = self._ready.setdefault(clique_of(pod), set())
-        if not gone and is_up(pod):
-            ready.add(uid_of(pod))
+        uid, clique, attempt = uid_of(pod), clique_of(pod), attempt_of(pod)
+        ready = self._ready.setdefault(clique, {})
+        if clique and not gone:
+            self._attempts[uid] = attempt
         else:
-            ready.discard(uid_of(pod))
+            self._attempts.pop(uid, None)
+        if attempt and has_succeeded(pod) and not is_terminating(pod):
+            self._done.add(uid)
+        if uid in self._done or (is_up(pod) and not gone):
+            ready[uid] = attempt
+        else:
+            ready.pop(uid, None)
 
     def waiting(self) -> dict[str, int]:
         """Returns the ready pods of each clique that has too few, by name; empty when the pod may start."""
-        counts = {name: len(self._ready.get(name, ())) for name in self.needed}
+        last = max(self._attempts.values(), default=0)
+        counts = {name: sum(attempt == last for attempt in self._ready.get(name, {}).values()) for name in self.needed}
         return {name: count for name, count in counts.items() if count < self.needed[name]}
 
     def describe(self) -> str:
@@ -63,16 +80,26 @@ def clique_of(pod: Manifest) -> str:
     return name if any((owner.get("kind"), owner.get("name")) == ("PodClique", name) for owner in owners) else ""
 
 
+def attempt_of(pod: Manifest) -> int:
+    """Returns the attempt of a training workload that a pod was made for; 0 for a service's pod."""
+    text = str(labels_of(pod).get(ATTEMPT_LABEL) or "")
+    return int(text) if text.isascii() and text.isdecimal() else 0
+
+
+def has_succeeded(pod: Manifest) -> bool:
+    """Reports whether a pod has run to completion, and succeeded."""
+    return section(pod, "status").get("phase") == "Succeeded"
+
+
 def is_up(pod: Manifest) -> bool:
     """Reports whether a pod counts: it is ready and not terminating, or has succeeded.
 
     A pod that has succeeded is never ready again, so that pods after it would wait forever, for example in a training job with a clique
     that prepares the data and exits.
     """
-    status = section(pod, "status")
-    if status.get("phase") == "Succeeded":
+    if has_succeeded(pod):
         return True
-    conditions = maps(status.get("conditions"))
+    conditions = maps(section(pod, "status").get("conditions"))
     return not is_terminating(pod) and any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 

@@ -8,10 +8,13 @@ from tests.permitted import permitted
 GANG = "demo-0"
 
 
-def pod(name: str, clique: str, *, ready: bool = True, phase: str = "Running", gang: str = GANG, leaving: bool = False) -> Manifest:
+def pod(
+    name: str, clique: str, *, ready: bool = True, phase: str = "Running", gang: str = GANG, leaving: bool = False, attempt: str = ""
+) -> Manifest:
     metadata: Manifest = {"name": name, "namespace": "ml", "labels": {"grove.io/podclique": clique, "grove.io/podgang": gang}}
     owner = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": clique, "uid": f"uid-of-{clique}", "controller": True}
     metadata |= {"uid": f"uid-of-{name}", "ownerReferences": [owner]}
+    metadata["labels"] |= {"grove.io/attempt": attempt} if attempt else {}
     metadata |= {"deletionTimestamp": "2026-01-01T00:00:00Z"} if leaving else {}
     status = {"phase": phase, "conditions": [{"type": "Ready", "status": "True" if ready else "False"}]}
     return {

@@ -73,6 +73,46 @@ def test_a_pod_that_goes_or_is_no_longer_ready_does_not_count_any_more() -> None
     assert parents.waiting() == {"router": 0}
 
 
+def done(attempt: str, *, leaving: bool = False) -> Manifest:
+    """The pod of a leader that has exited with 0 in an attempt of a training workload."""
+    return pod(f"l-{attempt}", "leader", ready=False, phase="Succeeded", attempt=attempt, leaving=leaving)
+
+
+def test_a_rank_that_has_finished_is_waited_for_no_more_when_its_pod_is_gone() -> None:
+    """As where its node is scaled down, or finished pods are cleaned up. A watch may have to begin again after that."""
+    parents = Parents({"leader": 1})
+    parents.replace_all([pod("w-1", "worker", ready=False, attempt="1"), done("1")])
+    parents.update(done("1", leaving=True), gone=True)
+    assert parents.waiting() == {}
+    parents.replace_all([pod("w-1", "worker", ready=False, attempt="1")])
+    assert parents.waiting() == {}
+
+
+def test_a_program_that_ends_well_because_it_was_asked_to_has_not_finished() -> None:
+    parents = Parents({"leader": 1})
+    parents.replace_all([pod("l-1", "leader", attempt="1")])
+    parents.update(done("1", leaving=True))
+    parents.update(done("1", leaving=True), gone=True)
+    assert parents.waiting() == {"leader": 0}
+
+
+def test_pods_that_are_kept_of_earlier_attempts_do_not_count() -> None:
+    parents = Parents({"leader": 1})
+    parents.replace_all([done("1"), pod("w-2", "worker", ready=False, attempt="2")])
+    assert parents.waiting() == {"leader": 0}
+    parents.update(pod("l-2", "leader", attempt="2"))
+    assert parents.waiting() == {}
+
+
+def test_no_attempt_that_somebody_has_made_up_is_waited_for() -> None:
+    parents, copied = Parents({"leader": 1}), pod("debug", "worker", attempt="9")
+    copied["metadata"]["ownerReferences"] = []
+    parents.replace_all([pod("l-1", "leader", attempt="1"), pod("w-1", "worker", ready=False, attempt="7"), copied])
+    assert parents.waiting() == {"leader": 0}
+    parents.update(pod("w-1", "worker", ready=False, attempt="1"))
+    assert parents.waiting() == {}
+
+
 def test_what_is_waited_for_is_said_in_words() -> None:
     parents = Parents({"router": 2, "leader": 1})
     parents.replace_all([pod("r-1", "router")])

@@ -11,7 +11,7 @@ from grove_compiler.kube.timestamp import timestamp
 from tests.model.sets import clique
 from tests.simulation.simulation import Simulation
 
-from .jobs import WORKER, attempts, exit_pod, fail, job, last_attempt, phase, pod_of, report, started, uids
+from .jobs import WORKER, attempts, away, exit_pod, fail, job, last_attempt, phase, pod_of, report, started, uids
 from .test_register_ends import begun
 
 
@@ -80,7 +80,7 @@ def test_a_pod_that_is_kept_of_the_attempt_before_says_nothing_of_the_checks_of_
     simulation.settle()
     simulation.wait(30)
     assert len(simulation.world.pods()) == 6
-    assert [one for one in report(simulation)["conditions"] if (one["type"], one["status"]) == ("PreflightFailing", "True")] == []
+    assert failing(simulation) == []
 
 
 def pause(simulation: Simulation, behind: float) -> int:
@@ -94,3 +94,23 @@ def pause(simulation: Simulation, behind: float) -> int:
         simulation.run_operator()
         waited += 5
     return waited
+
+
+def test_no_pod_is_said_to_come_again_in_a_workload_that_has_ended() -> None:
+    simulation = started(job([checked_worker()], maxRuntime="10m"))
+    for index in (1, 2):
+        exit_pod(simulation, index)
+    simulation.settle()
+    fail_check(simulation)
+    simulation.run_operator()
+    simulation.let_pass(5)
+    assert failing(simulation)
+    away(simulation, seconds=700)
+    simulation.settle()
+    simulation.wait(60)
+    assert (phase(simulation), failing(simulation)) == ("Failed", [])
+
+
+def failing(simulation: Simulation) -> list[Manifest]:
+    """What a PodClique says of checks that fail."""
+    return [one for one in report(simulation)["conditions"] if (one["type"], one["status"]) == ("PreflightFailing", "True")]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from applier.ref import Manifest
 from tests.features.compiling import compile_manifest
+from tests.model.sets import clique, group
+from tests.simulation.simulation import Simulation
 from tests.simulation.world import SET
-from tests.training.jobs import attempts, exit_pod, fail, finish, job, phase, report, started, uids
+from tests.training.jobs import attempts, events, exit_pod, fail, finish, job, phase, report, started, uids
 
 
 def kept(**when: bool) -> dict[str, Any]:
@@ -90,3 +93,19 @@ def test_a_service_never_finishes() -> None:
     del manifest["spec"]["trainingSpec"]
     manifest["spec"]["template"]["terminationDelay"] = "4h"
     assert [one.path for one in compile_manifest(manifest).diagnostics] == ["spec.ttlSecondsAfterFinished"]
+
+
+def test_nobody_is_told_to_wait_for_ranks_that_have_finished() -> None:
+    manifest = job([clique("lead"), clique("rank", 3)])
+    manifest["spec"]["template"]["podCliqueScalingGroups"] = [group("ranks", ["rank"], 2, 2)]
+    simulation = started(manifest)
+    exit_pod(simulation, 0, clique="demo-0-lead")
+    exit_pod(simulation, 1, clique="demo-0-ranks-0-rank")
+    simulation.settle()
+    simulation.wait(120)
+    assert (phase(simulation), pending(simulation), events(simulation)) == ("Running", [], [])
+
+
+def pending(simulation: Simulation) -> list[Manifest]:
+    """The condition that says what a set waits for, where it does."""
+    return [one for one in simulation.status().get("conditions", []) if (one["type"], one["status"]) == ("WhyPending", "True")]

@@ -182,3 +182,25 @@ def test_no_pod_is_created_again_in_an_attempt_of_which_nothing_can_be_recorded(
     is_denied[0] = False
     simulation.wait(60)
     assert len(simulation.world.pods()) == 3, "all of the attempt that nobody has seen begin"
+
+
+def test_a_pod_that_is_made_again_starts_after_no_rank_that_has_finished_and_is_gone() -> None:
+    """Its init container would wait for it for ever."""
+    simulation = Simulation(room=1)
+    simulation.world.apply(job([clique("lead"), clique("rank", 2)], template={"cliqueStartupType": "CliqueStartupTypeInOrder"}))
+    simulation.settle()
+    assert {initc_arguments(pod) for pod in simulation.world.pods("demo-0-rank")} == {("--podcliques=demo-0-lead:1",)}
+    exit_pod(simulation, 0, clique="demo-0-lead")
+    simulation.machines.room = 0
+    simulation.settle()
+    for pod in simulation.world.pods():
+        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.settle()
+    simulation.machines.room = 2
+    simulation.settle()
+    assert [initc_arguments(pod) for pod in simulation.world.pods("demo-0-rank")] == [(), ()]
+
+
+def initc_arguments(pod: Manifest) -> tuple[str, ...]:
+    """What the init container of a pod waits for."""
+    return tuple(argument for one in pod["spec"].get("initContainers", []) for argument in one["args"])

@@ -51,12 +51,11 @@ def pod_counts(clique: Clique) -> PodCounts:
             holds = pod.holds
             counts.holding += holds
             counts.holding_older += holds and not pod.has_current_template
-    if clique.set.is_training:
-        succeeded = len(clique_attempt(clique).succeeded)
-        counts.all += succeeded
-        counts.updated += succeeded
-        counts.scheduled += succeeded
-        counts.holding += succeeded
+    done = _done(clique)
+    counts.all += done
+    counts.updated += done
+    counts.scheduled += done
+    counts.holding += done
     return counts
 
 
@@ -136,14 +135,24 @@ def _is_complete(member: ScalingGroupReplica) -> bool:
     return all(clique.ref.uid for clique in member.cliques)
 
 
+def ready_needed(clique: Clique) -> int:
+    """Returns how many ready pods a clique needs: `minAvailable`, without ranks of a training workload that have succeeded."""
+    return max(clique.min_available - _done(clique), 0)
+
+
+def ready_declared(clique: Clique) -> int:
+    """Returns how many ready pods a clique is to have: all that are declared, without ranks that have succeeded."""
+    return clique.replicas - _done(clique)
+
+
 def is_short(clique: Clique) -> bool:
-    """Reports whether a clique has fewer ready pods than its `minAvailable`."""
-    return not _needs_no_pods(clique) and pod_counts(clique).ready < clique.min_available
+    """Reports whether a clique has fewer ready pods than it needs."""
+    return not _is_over(clique) and pod_counts(clique).ready < ready_needed(clique)
 
 
 def serves_with_fewer(clique: Clique) -> bool:
     """Reports whether a clique has the ready pods that it needs, and fewer than are declared."""
-    return not _needs_no_pods(clique) and clique.min_available <= pod_counts(clique).ready < clique.replicas
+    return not _is_over(clique) and ready_needed(clique) <= pod_counts(clique).ready < ready_declared(clique)
 
 
 def waiting_gangs(group: ScalingGroup) -> list[str]:
@@ -158,6 +167,11 @@ def scaled_in(replica: Replica) -> list[Clique | ScalingGroup]:
     return [part for part in parts if part.replicas < part.min_available]
 
 
-def _needs_no_pods(clique: Clique) -> bool:
-    """Reports whether a clique of a training workload has succeeded or ended, so that it lacks no ready pods."""
-    return clique.set.is_training and (replica_attempt(clique.replica).is_over or clique_attempt(clique).has_succeeded)
+def _done(clique: Clique) -> int:
+    """Returns how many ranks of a training workload's clique have succeeded; 0 for a service."""
+    return len(clique_attempt(clique).succeeded) if clique.set.is_training else 0
+
+
+def _is_over(clique: Clique) -> bool:
+    """Reports whether a clique is of a training workload whose replica has ended, so that it needs no pods."""
+    return clique.set.is_training and replica_attempt(clique.replica).is_over

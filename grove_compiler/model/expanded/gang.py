@@ -38,6 +38,19 @@ class PodGroup:
     constraint: Manifest | None
     parent: str | None
 
+    @property
+    def min_running(self) -> int:
+        """How many of its pods have to be on nodes together: those that have succeeded are done, whether their pods are left or not."""
+        return self._needed_without(len(clique_attempt(self.clique).succeeded)) if self.clique.set.is_training else self.clique.needed
+
+    @property
+    def min_existing(self) -> int:
+        """The same where pods that have succeeded count for as long as they exist: they are only left out once they are gone."""
+        return self._needed_without(clique_attempt(self.clique).gone_succeeded) if self.clique.set.is_training else self.clique.needed
+
+    def _needed_without(self, done: int) -> int:
+        return max(self.clique.needed - done, 0)
+
 
 @record
 class ConstraintGroup:
@@ -117,9 +130,19 @@ class Gang:
         return [ConstraintGroup(part.name, names, part.constraint) for part, names in parts if names]
 
     @lazy
+    def existing_groups(self) -> list[PodGroup]:
+        """The awake groups, without those whose pods have succeeded and are gone; all where no other is left."""
+        return [group for group in self.awake_groups if group.min_existing] or self.awake_groups
+
+    @lazy
     def min_member(self) -> int:
-        """The number of pods that must be scheduled together."""
-        return sum(group.clique.needed for group in self.awake_groups)
+        """The number of pods that must be scheduled together, but at least 1, which schedulers require."""
+        return max(sum(group.min_running for group in self.awake_groups), 1)
+
+    @lazy
+    def min_existing(self) -> int:
+        """The same where pods that have succeeded count for as long as they exist."""
+        return max(sum(group.min_existing for group in self.awake_groups), 1)
 
     @lazy
     def is_initialized(self) -> bool:

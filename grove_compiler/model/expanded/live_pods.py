@@ -8,12 +8,12 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.kube.names import is_hash
 from grove_compiler.kube.timestamp import time
-from grove_compiler.labels import DELETION_REASON, POD_INDEX_LABEL
+from grove_compiler.labels import CLIQUE_LABEL, DELETION_REASON, POD_INDEX_LABEL
 from grove_compiler.labels import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.model.declared import declared
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.check_run import TestedPod
-from grove_compiler.model.inputs.snapshot import is_finished
+from grove_compiler.model.inputs.snapshot import controller_of, is_finished
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating, mapping
@@ -169,6 +169,19 @@ def live_pods(clique: Clique) -> list[LivePod]:
 def leaving_pods(clique: Clique) -> list[LivePod]:
     """Returns the pods that this PodClique (by UID) owns and that are being deleted."""
     return [LivePod(clique, manifest) for manifest in _manifests(clique) if is_terminating(manifest)]
+
+
+@memoized
+def former_pods(clique: Clique) -> list[LivePod]:
+    """Returns the pods that are left of a former PodClique of this name, which was deleted: the garbage collector deletes them."""
+    pods = clique.set.snapshot.labelled("", "Pod", CLIQUE_LABEL, clique.name, clique.set.namespace)
+    return [LivePod(clique, pod) for pod in pods if _is_of_another(clique, controller_of(pod) or {})]
+
+
+def _is_of_another(clique: Clique, controller: Manifest) -> bool:
+    """Reports whether the controller of a pod is a PodClique that has the name of this one, and another UID."""
+    is_namesake = (controller.get("kind"), controller.get("name")) == (clique.ref.kind, clique.name)
+    return is_namesake and controller.get("uid") not in (None, "", clique.ref.uid)
 
 
 @memoized

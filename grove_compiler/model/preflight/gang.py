@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.kube.conditions import status_of
+from grove_compiler.kube.indices import read_indices
 from grove_compiler.kube.names import dns1123_subdomain
+from grove_compiler.labels import ATTEMPT_LABEL
 from grove_compiler.model.inputs.check_run import passed_containers
 from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.model.lazy import lazy
@@ -91,17 +94,25 @@ class GangReference:
 
     @lazy
     def passed(self) -> list[str]:
-        """The check containers that running pods of the gang have passed: no peer is left to run these with another pod."""
+        """The check containers that pods of the gang have passed which run or are done: no peer is left to run these with another pod."""
         try:
             pods = self._pod.snapshot.labelled("", "Pod", LABEL, self.label, self.namespace)
         except Unknown:
             return []
-        running = (pod for pod in pods if not is_terminating(pod) and not is_finished(pod))
-        return sorted({name for pod in running for name in passed_containers(pod, "state")})
+        passed = (pod for pod in pods if not is_terminating(pod) and (not is_finished(pod) or self._is_done(pod)))
+        return sorted({name for pod in passed for name in passed_containers(pod, "state")})
+
+    def _is_done(self, pod: Manifest) -> bool:
+        """Reports whether a pod has succeeded in the attempt of a training workload that the gang's pod is of."""
+        attempt = (pod["metadata"].get("labels") or {}).get(ATTEMPT_LABEL)
+        return status_of(pod).get("phase") == "Succeeded" and attempt is not None and attempt == self._pod.labels.get(ATTEMPT_LABEL)
 
     @lazy
     def grove_pods(self) -> int:
-        """The number of pods with a gang check in a PodGang: the replicas of its PodCliques, or `minReplicas` of those not found."""
+        """The number of pods with a gang check in a PodGang: the replicas of its PodCliques, or `minReplicas` of those not found.
+
+        Ranks of a training workload that have succeeded are no peers any more.
+        """
         groups = (self.manifest.get("spec") or {}).get("podgroups") or []
         return sum(self._pods_of(group) for group in groups)
 
@@ -111,7 +122,13 @@ class GangReference:
         if clique is None or not spec.get("podSpec"):
             return group.get("minReplicas") or 0
         template = {"metadata": clique.get("metadata"), "spec": spec["podSpec"]}
-        return (spec.get("replicas") or 0) if self._has_gang_check(template) else 0
+        replicas: int = spec.get("replicas") or 0
+        return replicas - self._succeeded(status_of(clique), replicas) if self._has_gang_check(template) else 0
+
+    def _succeeded(self, status: Manifest, replicas: int) -> int:
+        """Returns how many pods of a PodClique have succeeded, by its status about the attempt that the gang's pod is of."""
+        is_current = self._pod.labels.get(ATTEMPT_LABEL) == str(status.get("attempt"))
+        return len(read_indices(status.get("succeededIndexes") or "", replicas)) if is_current else 0
 
 
 class CheckedGangDecisions(Protocol):

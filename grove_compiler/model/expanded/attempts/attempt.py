@@ -14,7 +14,7 @@ from grove_compiler.kube.conditions import is_true_in, status_of
 from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import ATTEMPT_LABEL
 from grove_compiler.model import names
-from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
+from grove_compiler.model.expanded.live_pods import LivePod, former_pods, leaving_pods, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
@@ -59,12 +59,15 @@ class ReplicaAttempt:
 
     @lazy
     def waits_for(self) -> list[LivePod]:
-        """The terminating pods of other attempts: the next attempt begins when the last of them is gone.
+        """The terminating pods of other attempts, and those of deleted PodCliques: the next attempt begins when the last of them is gone.
 
-        One that has finished, or never had a node, holds no resources, even if a finalizer (as Kueue's) keeps its object.
+        One that has finished, or was deleted before it had a node, holds no resources, even if a finalizer (as Kueue's) keeps its object.
         """
-        others = (pod for clique in self.replica.all_cliques for pod in leaving_pods(clique) if attempt_number(pod) != self.number)
-        return [pod for pod in others if pod.node_name and not pod.is_finished]
+        cliques = self.replica.all_cliques
+        others = [pod for clique in cliques for pod in leaving_pods(clique) if attempt_number(pod) != self.number]
+        # Those of a deleted PodClique are looked for until all pods of the next one have run.
+        former = [pod for clique in cliques if not recorded_attempt(clique).get("startTime") for pod in former_pods(clique)]
+        return [pod for pod in (*others, *former) if (pod.node_name or not pod.due) and not pod.is_finished]
 
     @lazy
     def first_failure(self) -> tuple[str, Manifest] | None:

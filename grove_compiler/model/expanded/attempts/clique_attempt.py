@@ -7,6 +7,7 @@ from dataclasses import field
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.duration import seconds
+from grove_compiler.kube.indices import read_indices
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.expanded.attempts.attempt import (
     ReplicaAttempt,
@@ -51,7 +52,7 @@ class CliqueAttempt:
     @lazy
     def succeeded(self) -> list[int]:
         """The indices of pods that have succeeded: those recorded in the status, and those observed now."""
-        recorded = _read_indices(self.old.get("succeededIndexes") or "", self.clique.replicas)
+        recorded = read_indices(self.old.get("succeededIndexes") or "", self.clique.replicas)
         observed = {pod.index for pod in (*attempt_pods(self.clique), *self.leaving, *self.gone) if has_finished_well(pod)}
         return sorted(recorded | {index for index in observed if 0 <= index < self.clique.replicas})
 
@@ -136,8 +137,11 @@ class CliqueAttempt:
 
     @lazy
     def replaces_pods(self) -> bool:
-        """Whether a lost pod is replaced alone: where there is a terminationDelay, or while `minAvailable` others are left."""
-        return self.delay > 0 or self.holding >= self.clique.min_available
+        """Whether a lost pod is replaced alone: where there is a terminationDelay, or while `minAvailable` others are left.
+
+        No pod of a replica that has ended is.
+        """
+        return not self.attempt.is_over and (self.delay > 0 or self.holding >= self.clique.min_available)
 
     @lazy
     def was_forgotten(self) -> bool:
@@ -184,14 +188,3 @@ def _starting_gangs(replica: Replica) -> frozenset[str]:
 def gang_attempts(clique: Clique) -> list[CliqueAttempt]:
     """Returns the cliques of a clique's gang, this one among them."""
     return gangs_of_attempt(clique.replica)[clique.gang_name]
-
-
-def _read_indices(text: str, count: int) -> set[int]:
-    """Parses the indices below `count` from `0-2,5`. Malformed parts are ignored: anybody may have edited the status."""
-    parsed: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        ends = [int(end) for end in (first, last or first) if end.isascii() and end.isdecimal()]
-        if len(ends) == 2:
-            parsed.update(range(ends[0], min(ends[1] + 1, count)))
-    return parsed
