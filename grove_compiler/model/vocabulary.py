@@ -139,8 +139,8 @@ _MODEL_FUNCTIONS = _by_name(
     startup.waits, tally.tally, termination.comes_back, termination.comes_out_of_update, termination.is_next_to_restart,
     termination.is_restarting, termination.member_breaches, termination.replica_breaches, termination.was_deleted_by_us,
     topology.old_drift, topology.scheduler_topologies, update.changed_template_fields, update.mnnvl_changes, update.old_clique,
-    update.old_group, update.placement_changes, update.topology_changed, update_progress.late_updates,
-    update_progress.progress_deadline, update_progress.progress_ends,
+    update.old_group, update.placement_changes, update.topology_changed, update_progress.has_progress_deadline,
+    update_progress.late_updates, update_progress.progress_deadline, update_progress.progress_ends,
 )  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

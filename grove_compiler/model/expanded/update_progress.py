@@ -42,9 +42,15 @@ def _moments(part: Clique | ScalingGroup) -> Iterator[float]:
         yield pod.ready_since
 
 
+def has_progress_deadline(pcs: ExpandedSet) -> bool:
+    """Reports whether a clique or scaling group of a set has a `progressDeadline`."""
+    return any(template.progress_deadline for template in (*pcs.cliques, *pcs.groups))
+
+
 def late_updates(pcs: ExpandedSet) -> list[Clique | ScalingGroup]:
     """Returns the PodCliques and scaling groups whose update makes no progress, by their conditions."""
-    current = set_update(pcs).current
+    # Which replica is updated is looked for among all of them.
+    current = set_update(pcs).current if has_progress_deadline(pcs) else None
     if current is None:
         return []
     replica = pcs.replicas[current["replicaIndex"]]
