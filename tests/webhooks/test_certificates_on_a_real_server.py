@@ -23,6 +23,7 @@ from applier.transport import connect
 from grove_operator.install.webhook_configurations import VALIDATE_SETS, Installation, webhook_configuration
 from grove_operator.webhooks import authority, rotation, shared_certificate
 from grove_operator.webhooks.answers import Answers
+from grove_operator.webhooks.authority import read_bundle
 from grove_operator.webhooks.review import Reviewer
 from grove_operator.webhooks.service import RunningWebhooks, Serving
 from grove_operator.webhooks.shared_certificate import CONFIGURATIONS, Service
@@ -118,9 +119,16 @@ class WebhookReplicas:
         return {(await asyncio.to_thread(ssl.get_server_certificate, ("127.0.0.1", port))).encode() for port in self.ports}
 
     async def until(self, look: Callable[[], Awaitable[bool]]) -> None:
-        async with asyncio.timeout(PATIENCE):
-            while not await look():
-                await asyncio.sleep(0.1)
+        """Returns once a look finds it so; else fails with what may be why: what the replicas have noted, and what is trusted."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not await look():
+                    await asyncio.sleep(0.1)
+        except TimeoutError:
+            held, bundles = await self.material(), await self.bundles()
+            trusted = held is not None and [held.authority.x509 in read_bundle(each) for each in bundles]
+            running = [str(task) for one in self.replicas for task in one._tasks]
+            raise AssertionError(f"{look.__name__}: {self.noted}; trusted: {trusted}; {running}; {await self.admit()}") from None
 
     async def secret(self) -> Manifest:
         return await self.cluster.get(await self.cluster.resource(SECRET), self.namespace, "certificates")
