@@ -26,11 +26,10 @@ def as_recorded(stored: Any, snapshot: Snapshot) -> Any:
 
     What has been changed while no webhook was there holds the set until it is put back, which nobody may be kept from.
     """
-    metadata = section(stored, "metadata")
-    if section(stored).get("kind") != SET_KIND or not metadata.get("uid") or not metadata.get("name"):
+    if (ref := _stored_set(stored)) is None:
         return stored
     try:
-        return before_the_edit(stored, revisions_of(snapshot, ObjectRef.of(stored))) or stored
+        return before_the_edit(stored, revisions_of(snapshot, ref)) or stored
     except Unknown:  # without the right to read revisions, say
         return stored
 
@@ -56,15 +55,22 @@ def all_as_followed(documents: Iterable[Document], snapshot: Snapshot) -> list[D
 
 def _as_followed(value: Any, snapshot: Snapshot) -> Manifest | None:
     """Returns a set as it was last valid if an edit of it is held; None for anything else, and where nobody knows."""
-    metadata = section(value, "metadata")
-    if section(value).get("kind") != SET_KIND or not metadata.get("uid") or not metadata.get("name"):
+    if (ref := _stored_set(value)) is None:
         return None
-    live = snapshot.live(ref := ObjectRef.of(value))
+    live = snapshot.live(ref)
     if not conditions.is_held(live) or section(live, "metadata").get("uid") != ref.uid:
         return None
     newest = next(reversed(revisions_of(snapshot, ref)), None)
     is_followed = newest is not None and conditions.status_of(live).get("currentGenerationHash") == newest.generation_hash
     return as_it_was(value, newest) if newest is not None and is_followed else None
+
+
+def _stored_set(value: Any) -> ObjectRef | None:
+    """Returns the reference of a set that an API server has stored; None for anything else."""
+    metadata = section(value, "metadata")
+    if section(value).get("kind") != SET_KIND or not metadata.get("uid") or not metadata.get("name"):
+        return None
+    return ObjectRef.of(value)
 
 
 class OldStates:

@@ -11,7 +11,7 @@ status is never behind those of its cliques.
 from __future__ import annotations
 
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, replica_attempt
-from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
+from grove_compiler.model.expanded.attempts.clique_attempt import succeeded_pods
 from grove_compiler.model.expanded.live_object import is_updating, old_status
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique, Replica, ScalingGroup, ScalingGroupReplica
@@ -51,7 +51,7 @@ def pod_counts(clique: Clique) -> PodCounts:
             holds = pod.holds
             counts.holding += holds
             counts.holding_older += holds and not pod.has_current_template
-    done = _done(clique)
+    done = succeeded_pods(clique)
     counts.all += done
     counts.updated += done
     counts.scheduled += done
@@ -137,12 +137,12 @@ def _is_complete(member: ScalingGroupReplica) -> bool:
 
 def ready_needed(clique: Clique) -> int:
     """Returns how many ready pods a clique needs: `minAvailable`, without ranks of a training workload that have succeeded."""
-    return max(clique.min_available - _done(clique), 0)
+    return max(clique.min_available - succeeded_pods(clique), 0)
 
 
 def ready_declared(clique: Clique) -> int:
     """Returns how many ready pods a clique is to have: all that are declared, without ranks that have succeeded."""
-    return clique.replicas - _done(clique)
+    return clique.replicas - succeeded_pods(clique)
 
 
 def is_short(clique: Clique) -> bool:
@@ -165,11 +165,6 @@ def scaled_in(replica: Replica) -> list[Clique | ScalingGroup]:
     """Returns the cliques and scaling groups of a replica that are scaled below their `minAvailable`, so that it is not available."""
     parts: list[Clique | ScalingGroup] = [*replica.cliques, *replica.scaling_groups]
     return [part for part in parts if part.replicas < part.min_available]
-
-
-def _done(clique: Clique) -> int:
-    """Returns how many ranks of a training workload's clique have succeeded; 0 for a service."""
-    return len(clique_attempt(clique).succeeded) if clique.set.is_training else 0
 
 
 def _is_over(clique: Clique) -> bool:

@@ -9,7 +9,7 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import is_true
 from grove_compiler.labels import GANG_LABEL
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
-from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
+from grove_compiler.model.expanded.attempts.clique_attempt import gone_succeeded_pods, succeeded_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.model.spec.constraints import Constraint, translate
@@ -41,15 +41,12 @@ class PodGroup:
     @property
     def min_running(self) -> int:
         """How many of its pods have to be on nodes together: those that have succeeded are done, whether their pods are left or not."""
-        return self._needed_without(len(clique_attempt(self.clique).succeeded)) if self.clique.set.is_training else self.clique.needed
+        return max(self.clique.needed - succeeded_pods(self.clique), 0)
 
     @property
     def min_existing(self) -> int:
         """The same where pods that have succeeded count for as long as they exist: they are only left out once they are gone."""
-        return self._needed_without(clique_attempt(self.clique).gone_succeeded) if self.clique.set.is_training else self.clique.needed
-
-    def _needed_without(self, done: int) -> int:
-        return max(self.clique.needed - done, 0)
+        return max(self.clique.needed - gone_succeeded_pods(self.clique), 0)
 
 
 @record
@@ -164,8 +161,7 @@ class Gang:
 
     def _has_pods(self, clique: Clique) -> bool:
         short = clique.replicas - sum(pod.labels.get(GANG_LABEL) == self.name for pod in attempt_pods(clique))
-        is_complete = short <= 0 or (self.set.is_training and short <= clique_attempt(clique).gone_succeeded)
-        return is_complete and self.set.snapshot.live(clique.ref) is not None
+        return short <= gone_succeeded_pods(clique) and self.set.snapshot.live(clique.ref) is not None
 
     @lazy
     def has_ungated_pods(self) -> bool:

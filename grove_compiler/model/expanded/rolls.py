@@ -21,6 +21,7 @@ from grove_compiler.model.expanded.live_object import old_status
 from grove_compiler.model.expanded.set_update import is_over_out_of_turn, replica_is_updating
 from grove_compiler.model.expanded.structure import Clique, ScalingGroup
 from grove_compiler.model.lazy import lazy
+from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.record import record
 
 GENERATION_HASH = "podCliqueSetGenerationHash"
@@ -102,6 +103,11 @@ def next_selection(old: Selection, roll: Roll) -> Selection:
     return Selection(roll.outdated[0], max(roll.serving, roll.served), [*old.completed, *([] if old.current is None else [old.current])])
 
 
+def declared_template(part: Clique | ScalingGroup) -> CliqueTemplate | ScalingGroupTemplate:
+    """Returns what the set declares of a PodClique or scaling group now, whatever template its pods have meanwhile."""
+    return part.declared if isinstance(part, Clique) else part.template
+
+
 @record(slots=False)
 class PartRoll(ABC):
     """The update of a PodClique or a scaling group: what its `updateProgress` should be, given what it is (`old`)."""
@@ -114,7 +120,7 @@ class PartRoll(ABC):
     @property
     def at_a_time(self) -> int:
         """How many of its pods or replicas may be replaced at a time."""
-        return (self.part.template if isinstance(self.part, ScalingGroup) else self.part.declared).max_unavailable or 1
+        return declared_template(self.part).max_unavailable or 1
 
     @lazy
     def is_active(self) -> bool:

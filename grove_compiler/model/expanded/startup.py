@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
+from grove_compiler.model.expanded.attempts.clique_attempt import gone_succeeded_pods
 from grove_compiler.model.expanded.structure import Clique, Replica
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
@@ -34,12 +34,8 @@ class AwaitedClique:
 
 def awaited_cliques(clique: Clique) -> list[AwaitedClique]:
     """Returns what new pods of a clique wait for: no cliques that are scaled to zero, and no ranks that have succeeded and are gone."""
-    awaited = (AwaitedClique(one.name, one.expected_pods - _gone_succeeded(one)) for one in dependencies(clique))
+    awaited = (AwaitedClique(one.name, one.expected_pods - gone_succeeded_pods(one)) for one in dependencies(clique))
     return [one for one in awaited if one.pods > 0]
-
-
-def _gone_succeeded(clique: Clique) -> int:
-    return clique_attempt(clique).gone_succeeded if clique.set.is_training else 0
 
 
 @memoized

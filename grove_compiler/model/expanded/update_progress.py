@@ -11,6 +11,7 @@ from grove_compiler.model.expanded.clique_roll import clique_roll
 from grove_compiler.model.expanded.group_roll import group_roll
 from grove_compiler.model.expanded.live_object import live_condition
 from grove_compiler.model.expanded.live_pods import live_pods
+from grove_compiler.model.expanded.rolls import declared_template
 from grove_compiler.model.expanded.set_update import set_update
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.lazy import memoized
@@ -18,7 +19,7 @@ from grove_compiler.model.lazy import memoized
 
 def progress_deadline(part: Clique | ScalingGroup) -> str:
     """Returns the `progressDeadline` that the set declares now; empty for none."""
-    return (part.declared if isinstance(part, Clique) else part.template).progress_deadline
+    return declared_template(part).progress_deadline
 
 
 @memoized

@@ -59,8 +59,12 @@ class CliqueAttempt:
     @lazy
     def gone_succeeded(self) -> int:
         """How many of its pods have succeeded and are gone."""
-        held = {pod.index for pod in attempt_pods(self.clique)}
-        return sum(index not in held for index in self.succeeded)
+        return sum(index not in self._held for index in self.succeeded)
+
+    @lazy
+    def _held(self) -> set[int]:
+        """The indices that its pods hold; terminating ones do not."""
+        return {pod.index for pod in attempt_pods(self.clique)}
 
     @lazy
     def succeeded_indexes(self) -> str:
@@ -91,8 +95,7 @@ class CliqueAttempt:
     @lazy
     def missing(self) -> list[int]:
         """The indices without a pod that have not succeeded. A terminating pod does not hold its index."""
-        held = {pod.index for pod in attempt_pods(self.clique)}
-        return [index for index in range(self.clique.replicas) if index not in held and index not in self.succeeded]
+        return [index for index in range(self.clique.replicas) if index not in self._held and index not in self.succeeded]
 
     @lazy
     def ran_at(self) -> str:
@@ -168,6 +171,16 @@ class CliqueAttempt:
 def clique_attempt(clique: Clique) -> CliqueAttempt:
     """Returns the state of a training workload's clique in the current attempt."""
     return CliqueAttempt(clique, replica_attempt(clique.replica), recorded_attempt(clique))
+
+
+def succeeded_pods(clique: Clique) -> int:
+    """Returns how many pods of a clique have succeeded, whether they are left or not; 0 for a service, which awaits them again."""
+    return len(clique_attempt(clique).succeeded) if clique.set.is_training else 0
+
+
+def gone_succeeded_pods(clique: Clique) -> int:
+    """Returns how many pods of a clique have succeeded and are gone; 0 for a service."""
+    return clique_attempt(clique).gone_succeeded if clique.set.is_training else 0
 
 
 @memoized
