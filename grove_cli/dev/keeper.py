@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from applier.testing import servers
@@ -30,7 +31,13 @@ PATIENCE = 180.0
 def main(folder: str, nodes: str, gpus: str, operator: str) -> int:
     """Keeps the cluster of a folder; returns 0 after SIGTERM, 1 where it did not start."""
     here = Folder(Path(folder))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    told = list[int]()
+
+    def end(number: int, _: object) -> None:
+        told.append(number)
+        sys.exit(0)
+
+    signal.signal(signal.SIGTERM, end)
     if not here.keep():
         _say("another process runs this cluster")
         return 1
@@ -38,20 +45,20 @@ def main(folder: str, nodes: str, gpus: str, operator: str) -> int:
     try:
         _say("starting etcd, API server, controller manager, scheduler and kwok")
         with ControlPlane.start(parts=(CONTROLLER_MANAGER, SCHEDULER, KWOK), folder=here.cluster, audit=False) as plane:
-            _keep(plane, here, int(nodes), int(gpus), with_operator=operator == OPERATOR)
+            _keep(plane, here, int(nodes), int(gpus), told, with_operator=operator == OPERATOR)
     except ControlPlaneError as error:
         _say(" ".join(str(error).split()))
         return 1
     return 0
 
 
-def _keep(plane: ControlPlane, here: Folder, nodes: int, gpus: int, *, with_operator: bool) -> None:
+def _keep(plane: ControlPlane, here: Folder, nodes: int, gpus: int, told: Sequence[int], *, with_operator: bool) -> None:
     try:
         _fill(plane, here, nodes, gpus, with_operator=with_operator)
     except ControlPlaneError:
         plane.stop(keep_logs=True)
         raise
-    _hold(plane, here, DevCluster(nodes, gpus, with_operator, _version(plane)))
+    _hold(plane, here, DevCluster(nodes, gpus, with_operator, _version(plane)), told)
 
 
 def _fill(plane: ControlPlane, here: Folder, nodes: int, gpus: int, *, with_operator: bool) -> None:
@@ -81,12 +88,15 @@ def _start_operator(plane: ControlPlane, here: Folder) -> None:
         time.sleep(0.05)
 
 
-def _hold(plane: ControlPlane, here: Folder, state: DevCluster) -> None:
-    """Publishes that the cluster is ready, and each process that ends by itself, until SIGTERM comes."""
+def _hold(plane: ControlPlane, here: Folder, state: DevCluster, told: Sequence[int]) -> None:
+    """Publishes that the cluster is ready, and each process that ends by itself, until SIGTERM comes.
+
+    It has come where it is among the signals `told`: what a handler raises in a callback, as of an import, or in a `__del__`, is lost.
+    """
     signals = {signal.SIGCHLD, signal.SIGTERM}
     signal.signal(signal.SIGCHLD, lambda *_: None)  # what nobody handles might not wait for `sigwait`
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    while True:
+    while not told:
         here.publish(state._replace(ended=tuple(server.name for server in plane.running if server.ended)))
         if signal.sigwait(signals) == signal.SIGTERM:
             return

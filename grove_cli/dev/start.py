@@ -85,9 +85,17 @@ def _start(folder: Folder, wish: Wish) -> DevCluster:
     try:
         return _await_ready(folder, keeper)
     except BaseException:
-        keeper.terminate()
-        keeper.wait()
+        _end_keeper(keeper)
         raise
+
+
+def _end_keeper(keeper: subprocess.Popen[bytes]) -> None:
+    keeper.terminate()
+    try:
+        keeper.wait(ENDING)
+    except subprocess.TimeoutExpired:
+        keeper.kill()
+        keeper.wait()
 
 
 def _await_ready(folder: Folder, keeper: subprocess.Popen[bytes]) -> DevCluster:

@@ -90,7 +90,8 @@ def test_an_interrupt_while_it_starts_ends_what_was_started(folder: Folder) -> N
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert wait_until(lambda: folder.output.exists() and "starting etcd" in folder.output.read_text())
         process.send_signal(signal.SIGINT)
-    assert (process.returncode, processes(folder)) == (130, [])
+        said = process.communicate()
+    assert (process.returncode, processes(folder)) == (130, []), said
 
 
 def wait_until(holds: Callable[[], bool]) -> bool:
