@@ -45,6 +45,14 @@ def test_815_an_update_that_makes_no_progress_is_late_until_it_does(edited: int)
     assert said(simulation, edited) == [OVER, OVER]
 
 
+@pytest.mark.parametrize("edited", [FRONT, 1], ids=["clique", "group"])
+def test_a_set_that_waits_for_its_first_pods_is_not_being_updated(edited: int) -> None:
+    simulation = watched(Simulation(room=2))
+    simulation.world.apply(limited())
+    simulation.wait(600)
+    assert said(simulation, edited) == [OVER, OVER]
+
+
 def test_what_happens_before_its_turn_and_while_it_is_paused_makes_no_update_late() -> None:
     simulation = watched(running(limited()))
     simulation.edit(image("nowhere", FRONT))

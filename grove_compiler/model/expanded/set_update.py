@@ -25,6 +25,11 @@ class SetUpdate:
     old: Manifest = field(repr=False)
 
     @lazy
+    def is_recorded(self) -> bool:
+        """Whether an update is in progress by the status."""
+        return bool(self.old) and not self.old.get("updateEndedAt")
+
+    @lazy
     def starts(self) -> bool:
         """Whether an update begins now: the generation hash has changed, or the strategy is no longer `OnDelete` and replicas are outdated.
 
@@ -33,13 +38,12 @@ class SetUpdate:
         before = self.set.status.get("currentGenerationHash")
         if before and before != self.set.generation_hash:
             return True
-        is_over = not self.old or bool(self.old.get("updateEndedAt"))
-        return self.set.is_rolled and is_over and bool(tally(self.set).outdated)
+        return self.set.is_rolled and not self.is_recorded and bool(tally(self.set).outdated)
 
     @lazy
     def current(self) -> Manifest | None:
-        """The status entry of the replica being updated, as recorded if it is; none when none is left to update, and for `OnDelete`."""
-        if not self.set.is_rolled or (not self.starts and self.old.get("updateEndedAt")):
+        """The status entry of the replica being updated, as recorded if it is; none where no update goes on, and for `OnDelete`."""
+        if not self.set.is_rolled or not (self.starts or self.is_recorded):
             return None
         states, unfinished = tally(self.set).states, tally(self.set).unfinished
         recorded = [entry for entry in _in_progress(self.old) if entry.get("replicaIndex") in unfinished]
