@@ -87,10 +87,14 @@ def test_what_ends_by_itself_is_shown(folder: Folder) -> None:
 
 def test_an_interrupt_while_it_starts_ends_what_was_started(folder: Folder) -> None:
     command = [sys.executable, "-m", "grove_cli", "dev", "up", "--folder", str(folder.path)]
-    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert wait_until(lambda: folder.output.exists() and "starting etcd" in folder.output.read_text())
-        process.send_signal(signal.SIGINT)
-        said = process.communicate()
+    process = subprocess.Popen(command, env=environment(PYTHONFAULTHANDLER="1"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert wait_until(lambda: folder.output.exists() and "starting etcd" in folder.output.read_text())
+    process.send_signal(signal.SIGINT)
+    try:
+        said = process.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)  # for its stacks
+        raise AssertionError(f"it has not ended:\n{process.communicate()}\n{folder.output.read_text()}") from None
     assert (process.returncode, processes(folder)) == (130, []), said
 
 
