@@ -193,9 +193,9 @@ def _former_subject(
 ) -> Subject | None:
     """Returns a set that has errors as it last was without them; None where nobody knows, or it would be held as well."""
     newest = next(reversed(revisions_of(snapshot, ObjectRef.of(manifest))), None)
-    before = as_it_was(manifest, newest) if newest is not None else None
-    former = context.former_generation(generation, before, newest) if newest is not None and before is not None else None
-    if newest is None or before is None or former is None:
+    if newest is None or (before := as_it_was(manifest, newest)) is None:
+        return None
+    if (former := context.former_generation(generation, before, newest)) is None:
         return None
     subject = _subject_of_set(before, former, snapshot, topologies, now, context, is_former=True)
     pcs: ExpandedSet = subject.scope["set"]

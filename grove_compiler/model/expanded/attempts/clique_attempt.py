@@ -111,12 +111,17 @@ class CliqueAttempt:
     @lazy
     def has_never_run(self) -> bool:
         """Whether in this attempt its pods have not all run at the same time, by its status and by the pods that exist."""
-        return not self.old.get("startTime") and (bool(self.missing) or any(map(is_held_up, attempt_pods(self.clique))))
+        return not self.old.get("startTime") and not self._all_run
 
     @lazy
     def has_started(self) -> bool:
         """Whether in this attempt all its pods have run at the same time, or have finished."""
-        return bool(self.ran_at) or (not self.missing and not any(map(is_held_up, attempt_pods(self.clique))))
+        return bool(self.ran_at) or self._all_run
+
+    @lazy
+    def _all_run(self) -> bool:
+        """Whether all its pods run now, or have finished."""
+        return not self.missing and not any(map(is_held_up, attempt_pods(self.clique)))
 
     def start_time(self, now: float) -> str:
         """Returns since when all its pods run: the recorded time, else the latest start, but not after `now` (clocks may be ahead)."""
