@@ -28,6 +28,8 @@ DEFAULT_THRESHOLD = 5.0
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 PATIENCE = 30.0
 """Seconds for torchrun to end after the timeout of the collective, or after SIGTERM."""
+DEFAULT_PORT = 29500
+"""The design's port. Gangs in the network of their nodes, where another gang's first pod may listen at it, have one of their own."""
 CHANGED = "the gang changed before its ranks had connected"
 SETTLING = 90.0
 """Seconds after which a kubelet has updated the files of the gang."""
@@ -43,7 +45,7 @@ def check(environment: Mapping[str, str], settings: CheckSettings) -> CheckOutco
     threshold = threshold_of(environment, "NCCL_ALLREDUCE_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
     folder = Path(environment.get("GANG_CONFIG_DIR") or "/etc/preflight")
     size = message_bytes(environment.get("MESSAGE_SIZE") or "4G")
-    port = whole(environment, "MASTER_PORT", 29500, range(1, 65536))
+    port = whole(environment, "MASTER_PORT", DEFAULT_PORT, range(1, 65536))
     ranks = processes(environment)
     patience = seconds(environment, "GANG_TIMEOUT", "600s")
     variables = {
@@ -82,7 +84,8 @@ def check(environment: Mapping[str, str], settings: CheckSettings) -> CheckOutco
 
 
 def torchrun(gang: RankedGang, ranks: int, port: int) -> list[str]:
-    """Returns the torchrun command of the design, which each pod runs."""
+    """Returns the torchrun command of the design, which each pod runs. A port of the gang's own takes the place of the default one."""
+    port = gang.port if gang.port and port == DEFAULT_PORT else port
     return [
         sys.executable,
         "-m",

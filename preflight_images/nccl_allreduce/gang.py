@@ -21,7 +21,7 @@ class GangTimeout(Exception):
 class RankedGang:
     """A complete gang: `rank` is the pod's position among its peers by name, `master` the address of the first.
 
-    `addresses` are those of the peers, in their order.
+    `addresses` are those of the peers, in their order. `port` is that of the first if the gang has one of its own, else 0.
     """
 
     peers: tuple[str, ...]
@@ -29,6 +29,7 @@ class RankedGang:
     master: str
     waited: float
     addresses: tuple[str, ...] = ()
+    port: int = 0
 
     @property
     def generation(self) -> str:
@@ -63,7 +64,10 @@ def read_gang(folder: Path, pod: str, address: str = "") -> tuple[RankedGang | N
         return None, "the address of the first pod is not known yet"
     if addresses[names[0]] != master:
         return None, f"the address of the first pod, {names[0]}, is being changed"
-    return RankedGang(names, names.index(pod), master, 0.0, tuple(addresses[name] for name in names)), ""
+    port = _read(folder / "master_port")  # last: it never changes once there are peers, and is there with them
+    if port and not (port.isascii() and port.isdigit()):
+        raise Misconfigured(f"master_port is {port!r}, which is not a number")
+    return RankedGang(names, names.index(pod), master, 0.0, tuple(addresses[name] for name in names), int(port or 0)), ""
 
 
 def wait_for_gang(

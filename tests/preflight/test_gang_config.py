@@ -55,6 +55,16 @@ def test_the_printed_config_map_comes_out_to_the_letter() -> None:
     assert found["metadata"]["name"] == DESIGN["metadata"]["name"]
 
 
+def test_gangs_whose_first_pods_may_meet_at_a_node_have_ports_of_their_own() -> None:
+    ports = []
+    for namespace in ("training", "team-a", "team-b"):
+        first = pod("pod-0", "10.0.1.5", namespace=namespace)
+        first["spec"]["hostNetwork"] = True
+        ports.append(int(config_map(first, key=KEY._replace(namespace=namespace))["data"]["master_port"]))
+    assert len(set(ports)) == len(ports)
+    assert [port for port in ports if port not in range(20000, 29500)] == []
+
+
 def test_pods_lead_to_the_gang_that_they_wait_for() -> None:
     assert key_of(pod("pod-0")) == KEY
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Protocol
+from zlib import crc32
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.decisions import DecisionRules
@@ -16,6 +17,8 @@ from kube_objects.manifest import is_terminating
 
 VOLUME = "preflight-gang-config"
 """The volume with the gang's ConfigMap."""
+HOST_PORTS = range(20000, 29500)
+"""The ports of gangs in the network of their nodes: below node ports and those of outgoing connections, without 29500."""
 
 
 @record(slots=False)
@@ -29,6 +32,11 @@ class Peer:
     uid = declared(str, "metadata.uid")
     address = declared(str, "status.podIP", "Empty until it is assigned.")
     node_name = declared(str, "spec.nodeName", "Empty until it is scheduled.")
+
+    @property
+    def uses_host_network(self) -> bool:
+        """Whether it is in the network of its node."""
+        return bool((self.manifest.get("spec") or {}).get("hostNetwork"))
 
     @property
     def gang_checks(self) -> list[str]:
@@ -91,6 +99,13 @@ class FormingGang:
     def peer_lines(self) -> str:
         """Its peers in the format of the ConfigMap: one line `pod:address` for each."""
         return "".join(f"{pod.name}:{pod.address}\n" for pod in self.peers)
+
+    @property
+    def master_port(self) -> str:
+        """The port at which its first pod listens, if that is in the network of its node, where two gangs may meet; else empty."""
+        if not self.peers or not self.peers[0].uses_host_network:
+            return ""
+        return str(HOST_PORTS[crc32(f"{self.namespace}/{self.name}".encode()) % len(HOST_PORTS)])
 
     @property
     def instance_type_lines(self) -> str:

@@ -130,7 +130,10 @@ def test_a_failure_at_once_is_one_where_the_gang_stays_what_it_is(tmp_path: Path
     assert outcome.error_code == "NCCL_TIMEOUT"
 
 
-@pytest.mark.parametrize("files", [{**WHOLE, "expected_count": "two"}, {**WHOLE, "peers": "pod-0 10.0.1.5"}])
+WRONG = [{"expected_count": "two"}, {"peers": "pod-0 10.0.1.5"}, {"master_port": "any"}]
+
+
+@pytest.mark.parametrize("files", [{**WHOLE, **wrong} for wrong in WRONG])
 def test_files_that_waiting_will_not_mend_are_misconfigured(files: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(Misconfigured):
         read_gang(write(tmp_path, **files), "pod-1")
@@ -154,6 +157,14 @@ def test_torchrun_is_told_what_the_design_tells_it() -> None:
     command = torchrun(RankedGang(("pod-0", "pod-1"), 1, "10.0.1.5", 0.0), 8, 29500)
     expected = ["--nnodes=2", "--nproc_per_node=8", "--node_rank=1", "--master_addr=10.0.1.5", "--master_port=29500"]
     assert [argument for argument in command if argument.startswith("--")] == expected
+
+
+@pytest.mark.parametrize(("own", "configured", "used"), [(0, 29500, 29500), (23456, 29500, 23456), (23456, 4321, 4321)])
+def test_ranks_meet_at_the_port_of_the_gang_unless_another_is_configured(own: int, configured: int, used: int, tmp_path: Path) -> None:
+    files = WHOLE | ({"master_port": f"{own}"} if own else {})
+    gang, _ = read_gang(write(tmp_path, **files), "pod-1")
+    assert gang is not None
+    assert f"--master_port={used}" in torchrun(gang, 8, configured)
 
 
 def test_torchrun_and_its_ranks_do_not_outlive_their_time() -> None:
