@@ -187,7 +187,7 @@ class Evaluator:
             if key.kind not in WITHOUT_STATUS and not _writes_status(result, ref):
                 result.statuses.append(current_status(ref, live))
             _report(result, ref, stall)
-        for of, stall in _refusals(result, self._stalls.refused(key)).items():
+        for of, stall in _refusals(key, result, self._stalls.refused(key)).items():
             result.write_deferred(of)  # until a gate is removed that the server keeps, say
             _report(result, of, stall)
         pending = 0.0
@@ -263,12 +263,12 @@ def _report(result: StepResult, of: ObjectRef, stall: Stall) -> None:
     result.events.append(stalled_event(of, stall))
 
 
-def _refusals(result: StepResult, refused: Mapping[Ref, str]) -> dict[ObjectRef, Stall]:
-    """Returns the first rejection for each PodClique and scaling group whose objects are rejected. The set's own is in `StallTracker`."""
+def _refusals(key: Key, result: StepResult, refused: Mapping[Ref, str]) -> dict[ObjectRef, Stall]:
+    """Returns the first rejection for each owner of rejected objects within a set. That of the key's own object is in `StallTracker`."""
     owners = [(node.owner, message) for node in result.graph.nodes if (message := refused.get(Ref.of(node.object)))] if refused else []
     stalls: dict[ObjectRef, Stall] = {}
     for owner, message in owners:
-        if owner is not None and owner.kind != SET_KIND:
+        if owner is not None and owner.kind != key.kind:
             stalls.setdefault(owner, Stall(REFUSED, message, ""))
     return stalls
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from applier.errors import Invalid
 from applier.ref import Kind, Manifest
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
@@ -88,6 +89,17 @@ def test_a_topology_of_somebody_else_that_drifts_is_told(simulation: Simulation)
     simulation.edit(edit_levels, kind=BINDING, name="lab")
     simulation.settle()
     assert (reported(simulation, before), events(simulation)) == (["False", "True"], ["TopologyDriftDetected"])
+
+
+def test_a_binding_whose_topology_nobody_serves_says_so_in_its_status(simulation: Simulation) -> None:
+    """As where KAI is enabled, as in the chart, and not installed."""
+    refused = Invalid(404, "NotFound", "the server does not serve Topology in kai.scheduler/v1alpha1")
+    simulation.world.cluster.fail(lambda request: request.resource.kind == KAI_TOPOLOGY and request.writes, refused, times=-1)
+    simulation.world.apply(binding())
+    simulation.settle()
+    status = simulation.status(BINDING, "lab")
+    assert [one["reason"] for one in status["conditions"] if one["type"] == "Stalled"] == ["Refused"]
+    assert status["observedGeneration"] == 1
 
 
 DESCRIBED = {**CONFIG, "topologyAwareScheduling": {"enabled": True, "levels": levels("zone", "rack")}}

@@ -22,7 +22,17 @@ from applier.testing.memory.fields import applied, half, updated
 from applier.testing.memory.garbage import Garbage
 from applier.testing.memory.kinds import Kinds, defined
 from applier.testing.memory.patch import patched
-from applier.testing.memory.rules import IMMUTABLE, check_finalizers, check_identity, check_immutable, check_version, is_same, named, settle
+from applier.testing.memory.rules import (
+    IMMUTABLE,
+    check_conditions,
+    check_finalizers,
+    check_identity,
+    check_immutable,
+    check_version,
+    is_same,
+    named,
+    settle,
+)
 from applier.testing.memory.store import Store, copied
 from applier.testing.memory.watch import watched
 from kube_objects.label_selector import Selector
@@ -191,6 +201,7 @@ class MemoryCluster:
             check_identity(resource, manifest)
             if manifest["metadata"].get("managedFields"):
                 raise refusals.bad_request("metadata.managedFields must be nil")
+            check_conditions(manifest, resource, ref.name)
             live = self._live(request) if subresource else self.find(request.ref)
             intent, schema = half(manifest, resource, subresource), self._schema(resource)
             new = applied(intent, live, schema, manager=manager, subresource=subresource, force=force, now=self._time())

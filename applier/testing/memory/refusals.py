@@ -44,6 +44,11 @@ def invalid(resource: Resource, name: str, field: str, message: str) -> Invalid:
     return Invalid(422, "Invalid", f'{resource.kind.group_kind} "{name}" is invalid: {field}: Invalid value: {message}', (cause,))
 
 
+def duplicate_condition(resource: Resource, name: str, condition: str) -> Invalid:
+    what = f"failed to create typed patch object (/{name}; {resource.kind.api_version}, Kind={resource.kind.kind})"
+    return Invalid(422, "Invalid", f'{what}: .status.conditions: duplicate entries for key [type="{condition}"]')
+
+
 def bad_request(message: str) -> Invalid:
     return Invalid(400, "BadRequest", message)
 

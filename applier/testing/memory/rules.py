@@ -28,6 +28,15 @@ KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSec
 """Fields of `metadata` that no write changes."""
 
 
+def check_conditions(manifest: Manifest, resource: Resource, name: str) -> None:
+    """Raises `Invalid` for two conditions of one type in an applied status: they are a list by type in all kinds, schema or not."""
+    seen: set[str] = set()
+    for condition in (manifest.get("status") or {}).get("conditions") or ():
+        if (key := condition["type"]) in seen:
+            raise refusals.duplicate_condition(resource, name, key)
+        seen.add(key)
+
+
 def settle(new: Manifest, old: Manifest | None, resource: Resource, subresource: str = "") -> Manifest:
     """Returns the object to store for a write: keeps fields that only the server sets, and the half that the endpoint does not write."""
     new["apiVersion"] = resource.kind.api_version
