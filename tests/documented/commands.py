@@ -20,7 +20,8 @@ from ..docs.pages import DOCS
 ROOT = DOCS.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 PROGRAMS = ("grove", "kubectl", "helm", "kustomize")
-_BLOCK = re.compile(r"^```(?:console|sh|text|)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_FOR_SHELLS = {"console", "sh", "text", ""}
 _INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _STARTS = re.compile(rf"(?:{'|'.join(PROGRAMS)}) ")
 ELISION = "…"
@@ -59,7 +60,7 @@ def _examples(command: click.Command | None) -> str:
 
 
 def _commands_in(page: str, text: str) -> Iterator[Command]:
-    for block in _BLOCK.findall(text):
+    for block in (content for language, content in _BLOCK.findall(text) if language in _FOR_SHELLS):
         yield from _of_block(page, block.replace("|\n", "| "))
     for words in _INLINE.findall(_BLOCK.sub("", text)):
         line = words.replace("\\|", "|").strip()

@@ -30,6 +30,7 @@ OTHERS = ("make ", "pip ", "python ")
 """What the tests stand on, so that no test can run it."""
 ELSEWHERE = {
     "cluster-commands.md": "tests/cli/cluster/test_page.py, one command after another",
+    "gitops.md": "tests/webhooks/test_on_a_real_server.py, which hands replicas over by the same requests",
     "install.md": "tests/install/test_helm.py, on a cluster of its own",
     "quickstart.md": "tests/documented/test_quickstart.py, one command after another, on a cluster of its own",
 }
