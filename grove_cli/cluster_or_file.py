@@ -54,9 +54,9 @@ def run_with_rules(
 
     async def from_cluster(session: Session) -> int:
         from grove_cli.operator.read_objects import in_cluster
-        from grove_cli.operator.start_files import live_context, read_start_files
+        from grove_cli.operator.start_files import as_installed, live_context, read_start_files
 
-        context = await live_context(read_start_files(*start), session)
+        context = await live_context(await as_installed(read_start_files(*start), session.cluster), session)
         namespace = ALL if all_namespaces else session.namespace
         return show(await in_cluster(session.cluster, context, namespace), namespace, context)
 

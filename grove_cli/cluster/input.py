@@ -17,12 +17,13 @@ from grove_cli.errors import Reported
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import CompiledGraph
-from grove_compiler.source.document import Document
+from grove_compiler.source.document import Document, objects_in
 from grove_operator.cluster.classify import Classified, Item, about_compiled, classify_documents
 from grove_operator.cluster.desired import Sources, desired_graph
 
 if TYPE_CHECKING:
     from applier.outcome import Step
+    from grove_cli.queries.installed import InstalledOperator
 
 
 DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
@@ -74,7 +75,7 @@ class ClusterInput:
     async def _compile(self, session: Session, findings: list[Diagnostic]) -> CompiledGraph:
         """Compiles the sets for the existing objects, and adds the findings. The graph is empty if there are errors."""
         from grove_cli.program import LoadedRules
-        from grove_cli.queries.installed import leading_operator
+        from grove_cli.queries.installed import leading_operator, read_operators
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.decoder import SET_KIND
@@ -93,13 +94,16 @@ class ClusterInput:
         # Not in the snapshot: with revisions it would be a step of an operator, which changes one replica after the other.
         recorded = Snapshot((), ObjectList([*snapshot, *await read_revisions(session.cluster, namespaces)]))
         old = all_as_recorded((Document(one) for one in snapshot if one["kind"] == SET_KIND), recorded)
-        inputs = Inputs(self.sorted.compiled, snapshot, old, self.config, settings)
+        operators = await read_operators(session.cluster)
+        configuration = self.config or await self._installed_configuration(session, operators, findings)
+        inputs = Inputs(self.sorted.compiled, snapshot, old, configuration, settings)
         result = compile_inputs(inputs, program)
-        findings += about_compiled(result.diagnostics)
+        installed = configuration.file if configuration is not None and configuration is not self.config else None
+        findings += [one for one in about_compiled(result.diagnostics) if one.severity == "error" or one.file != installed]
         if self.sorted.subjects and not options.children:
             subjects = self._subjects(session)
             live = [one for one in snapshot if Ref.of(one) in subjects]
-            self.leader = await leading_operator(session.cluster, live, session.clock())
+            self.leader = leading_operator(operators, live, session.clock())
             self.led = [*subjects] if self.leader else []
             if self.leader and not has_errors(result.diagnostics):
                 followed = all_as_followed(map(Document, live), recorded)
@@ -107,6 +111,24 @@ class ClusterInput:
                 if not has_errors((former := compile_inputs(before, program)).diagnostics):  # else nobody knows what there is
                     self.effects = effects_of(former.graph, result.graph)
         return result.graph
+
+    async def _installed_configuration(
+        self, session: Session, operators: Sequence[InstalledOperator] | None, findings: list[Diagnostic]
+    ) -> Document | None:
+        """Returns the configuration of the operator in the cluster; none if one is given, by its option or among the manifests."""
+        from grove_cli.queries.installed_configuration import installed_configuration
+        from grove_compiler.decoder import CONFIGURATION_KIND
+
+        values = (value for document in self.sorted.compiled for _, value in objects_in(document.value))
+        if self.options.config or any(value.get("kind") == CONFIGURATION_KIND for value in values):
+            return None
+        if (found := await installed_configuration(session.cluster, operators)) is None:
+            return None
+        reader = InputReader()
+        configuration = reader.configuration(found)
+        findings += reader.problems
+        self._files.append(reader.find_file)
+        return configuration
 
     def _subjects(self, session: Session) -> set[Ref]:
         """Returns the sets and topologies of the files. A topology has no namespace."""

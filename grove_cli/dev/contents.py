@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+from grove_compiler.version import __version__
 
 NODES_OF_A_RACK, RACKS_OF_A_BLOCK, BLOCKS_OF_A_ZONE = 4, 2, 4
 LEVELS = {
@@ -15,6 +18,8 @@ LEVELS = {
 
 TOPOLOGY = "grove-topology"
 """The ClusterTopology that the operator makes of the configuration's levels."""
+
+OPERATOR, NAMESPACE = "grove-operator", "grove-system"
 
 
 def node(number: int, gpus: int) -> dict[str, Any]:
@@ -35,11 +40,42 @@ def node(number: int, gpus: int) -> dict[str, Any]:
 
 
 def configuration() -> dict[str, Any]:
-    """Returns an OperatorConfiguration with the default topology. No ports are opened: several clusters may run on a machine."""
+    """Returns an OperatorConfiguration with the schedulers of the chart and the default topology.
+
+    No ports are opened: several clusters may run on a machine.
+    """
     return {
         "apiVersion": "operator.config.grove.io/v1alpha1",
         "kind": "OperatorConfiguration",
         "logFormat": "text",
         "server": {"healthProbes": {"port": 0}, "metrics": {"port": 0}},
+        "scheduler": {"profiles": [{"name": "default-scheduler"}, {"name": "kai-scheduler"}]},
         "topologyAwareScheduling": {"enabled": True, "levels": [{"domain": domain, "key": key} for domain, key in LEVELS.items()]},
     }
+
+
+def operator() -> list[dict[str, Any]]:
+    """Returns what shows that the operator is there, and with which configuration: commands look for that as in any cluster.
+
+    kwok plays the pod of the Deployment; the operator is a process of this machine.
+    """
+    labels = {"app.kubernetes.io/name": OPERATOR, "app.kubernetes.io/version": __version__}
+    metadata = {"name": OPERATOR, "namespace": NAMESPACE, "labels": labels}
+    volume, folder = {"name": "config", "configMap": {"name": OPERATOR}}, "/etc/grove-operator/config"
+    container = {
+        "name": OPERATOR,
+        "image": f"{OPERATOR}:v{__version__}",
+        "command": ["grove", "operator", "run", "--config", f"{folder}/config.yaml"],
+        "volumeMounts": [{"name": "config", "mountPath": folder}],
+    }
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [container], "volumes": [volume]}}
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"config.yaml": json.dumps(configuration())}},
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": metadata,
+            "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": pod},
+        },
+    ]

@@ -72,6 +72,7 @@ def _fill(plane: ControlPlane, here: Folder, nodes: int, gpus: int, *, with_oper
     _write_kubeconfig(plane, here)
     if with_operator:
         _say("starting the operator")
+        plane.objects.apply(contents.operator())
         _start_operator(plane, here)
 
 

@@ -12,7 +12,9 @@ from grove_cli.reading.inputs import InputReader
 from grove_compiler.record import record
 
 if TYPE_CHECKING:
+    from applier.cluster import Cluster
     from grove_cli.cluster.session import Session
+    from grove_cli.reading.files import InputFile
     from grove_compiler.engine.runtime.program import Program
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.source.document import Document
@@ -26,20 +28,22 @@ RECORDED_KUBE_VERSION = "1.35"
 class StartFiles:
     """The rules of `folders` in addition to the built-in ones, and the configuration of the file `path`.
 
-    Both are empty, and `document` is none, when the command line does not name them.
+    Both are empty, and `document` is none, when the command line does not name them. `is_installed` if they are those of an operator in
+    the cluster, whose log has the warnings about them.
     """
 
     folders: Sequence[str]
     path: str
     program: Program
     document: Document | None
+    is_installed: bool = False
 
     def context(self, settings: Settings) -> StepContext:
         """Returns the context of all steps. Prints findings about the configuration, and raises `Reported` if they are errors."""
         from grove_compiler.step import StepContext
 
         context = StepContext(self.program, settings, self.document)
-        findings.report(context.findings)
+        findings.report([finding for finding in context.findings if not self.is_installed or finding.severity == "error"])
         return context
 
 
@@ -50,6 +54,16 @@ def read_start_files(config: str | None, folders: Sequence[str], *, may_be_empty
     """
     document = _document(config) if config else None
     return StartFiles(folders, config or "", program_of(folders, may_be_empty=may_be_empty, named=True), document)
+
+
+async def as_installed(files: StartFiles, cluster: Cluster) -> StartFiles:
+    """Returns the files with the configuration of the operator in a cluster, if they have none. Raises `ClusterError`, and `Reported`."""
+    from grove_cli.queries.installed import read_operators
+    from grove_cli.queries.installed_configuration import installed_configuration
+
+    if files.document is not None or (found := await installed_configuration(cluster, await read_operators(cluster))) is None:
+        return files
+    return StartFiles(files.folders, found.name, files.program, _document(found), is_installed=True)
 
 
 async def live_context(files: StartFiles, session: Session, mnnvl_shape: str | None = None) -> StepContext:
@@ -66,9 +80,9 @@ def recorded_context(config: str | None, folders: Sequence[str], mnnvl_shape: st
     return read_start_files(config, folders).context(settings_of(RECORDED_KUBE_VERSION, mnnvl_shape))
 
 
-def _document(path: str) -> Document:
+def _document(given: str | InputFile) -> Document:
     reader = InputReader()
-    document = reader.configuration(path)
+    document = reader.configuration(given)
     if document is None:
         findings.write(reader.problems, reader.find_file)
         raise Reported

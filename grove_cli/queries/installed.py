@@ -9,6 +9,7 @@ from typing import Any
 from applier.cluster import Cluster, find
 from applier.errors import Forbidden, UnknownKind
 from applier.ref import DEFINITION_KIND, Kind, Manifest, Ref
+from grove_cli.queries.installed_configuration import MountedFile, mounted_configuration
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import time
 from grove_compiler.record import record
@@ -27,7 +28,8 @@ COMPARED = ("schema", "subresources", "additionalPrinterColumns")
 class InstalledOperator:
     """An operator: a Deployment with its image, or where no Deployment is found a `holder` of the lease. What is not known is empty.
 
-    `held_until` is when the lease ends, in seconds since the epoch.
+    `held_until` is when the lease ends, in seconds since the epoch. `configuration` is where a Deployment has its own from; none if from
+    no ConfigMap.
     """
 
     namespace: str
@@ -38,6 +40,7 @@ class InstalledOperator:
     replicas: int = 0
     holder: str = ""
     held_until: float = 0.0
+    configuration: MountedFile | None = None
 
 
 @record
@@ -89,7 +92,8 @@ def _of_deployment(deployment: Manifest) -> InstalledOperator:
     tag = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
     version = str(labels_of(deployment).get(VERSION) or tag).removeprefix("v")
     ready, replicas = (int(each or 0) for each in (status.get("readyReplicas"), spec.get("replicas", 1)))
-    return InstalledOperator(metadata.get("namespace") or "", metadata["name"], version, image, ready, replicas)
+    namespace, configuration = metadata.get("namespace") or "", mounted_configuration(deployment)
+    return InstalledOperator(namespace, metadata["name"], version, image, ready, replicas, configuration=configuration)
 
 
 def _of_lease(lease: Manifest) -> InstalledOperator:
@@ -131,13 +135,13 @@ async def _list(cluster: Cluster, kind: Kind, *, labels: str = "", fields: str =
         return None
 
 
-async def leading_operator(cluster: Cluster, live: Sequence[Manifest], now: float) -> str:
+def leading_operator(operators: Sequence[InstalledOperator] | None, live: Sequence[Manifest], now: float) -> str:
     """Returns what shows that an operator is at work, in a few words; empty where nothing does. `live` are objects of the cluster.
 
     An operator shows by its Deployment, by a Lease that it renews, or, where it runs elsewhere or nobody may read those, by the status of
-    the sets: only an operator writes it. Raises `ClusterError`.
+    the sets: only an operator writes it.
     """
-    for one in await read_operators(cluster) or ():
+    for one in operators or ():
         if one.ready:
             return f"Deployment {one.namespace}/{one.name}"
         if now < one.held_until:

@@ -59,12 +59,13 @@ class InputReader:
             raise UnreadableInput([f"{file.name}: empty: it contains no manifest" for file in read])
         return documents
 
-    def configuration(self, path: str) -> Document | None:
-        """Returns the document of a configuration file; none if it cannot be read, which adds a problem.
+    def configuration(self, given: str | InputFile) -> Document | None:
+        """Returns the document of a configuration, which a path names or which is given; none for an invalid one, which adds a problem.
 
         A ConfigMap stands for the configuration in its data, as operators have it mounted (`kubectl get cm -o yaml`).
         """
-        documents = self._out_of_config_map(self._documents(self._read_one(path)), path)
+        file = given if isinstance(given, InputFile) else self._read_one(given)
+        documents, path = self._out_of_config_map(self._documents(file), file.name), file.name
         if len(documents) != 1 and not self.problems:
             raise UnreadableInput([f"{path}: expected one OperatorConfiguration, found {len(documents) or 'no'} documents"])
         kind = documents[0].value.get("kind") if documents and isinstance(documents[0].value, dict) else None

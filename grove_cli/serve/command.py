@@ -80,11 +80,11 @@ def command(
     async def work(session: Session) -> int:
         from applier.cache import Query, WatchCache
         from applier.ref import EVENT
-        from grove_cli.operator.start_files import live_context, read_start_files
+        from grove_cli.operator.start_files import as_installed, live_context, read_start_files
         from grove_cli.serve.stage import live_source
         from grove_operator.controller.operator import watched
 
-        shared = await live_context(read_start_files(config, rules), session)
+        shared = await live_context(await as_installed(read_start_files(config, rules), session.cluster), session)
         place = "" if all_namespaces else session.namespace
         watches = [*watched(place, shared.settings), Query(EVENT, place)]
         cache = WatchCache(session.cluster, watches)

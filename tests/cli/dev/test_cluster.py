@@ -15,7 +15,7 @@ import pytest
 from grove_cli.dev.folder import Folder
 
 from ..processes import environment
-from ..running import Ended, run
+from ..running import ROOT, Ended, run
 
 pytestmark = pytest.mark.cluster("kube-controller-manager", "kube-scheduler", "kwok")
 SMALL = ("--nodes", "2", "--gpus", "1")
@@ -55,6 +55,9 @@ def test_it_runs_until_it_is_told_to_end(folder: Folder) -> None:
     assert nodes.split() == ["node/node-0", "node/node-1"]
     assert kubectl(folder, "get", "clustertopologies", "-o", "name") == "clustertopology.grove.io/grove-topology\n"
     assert run("get", "sets", "--kubeconfig", str(folder.kubeconfig)) == (0, "", "No resources found in default namespace.\n")
+
+    applied = run("apply", str(ROOT / "examples" / "minimal.yaml"), "--kubeconfig", str(folder.kubeconfig))
+    assert applied == (0, "podcliqueset.grove.io/minimal created\n", ""), "what it becomes is the operator's, as in any cluster"
 
     assert kept_by in processes(folder)
     assert dev(folder, "down") == (0, "the cluster is removed\n", "")
