@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.ref import Manifest
+from grove_cli.queries.rollout.progress import RolloutProgress, progress_of
 from tests.model.sets import clique, group, pcs
 from tests.simulation.sets import FRONT, image, strategy
 from tests.simulation.simulation import Simulation, running
@@ -59,3 +60,29 @@ def test_a_set_without_a_deadline_has_no_such_condition() -> None:
     simulation.edit(image("nowhere", FRONT))
     simulation.wait(600)
     assert said(simulation, FRONT) == [None, None]
+
+
+def every_progress(simulation: Simulation) -> list[RolloutProgress]:
+    """What `grove rollout status` tells after each write from now on."""
+    told: list[RolloutProgress] = []
+    check = simulation.operator.after_write
+
+    def look(write: str) -> None:
+        check(write)
+        told.append(progress_of(simulation.world.get(SET, "demo"), simulation.world.all(CLIQUE)))
+
+    simulation.operator.after_write = look
+    return told
+
+
+@pytest.mark.parametrize("edited", [FRONT, 1], ids=["clique", "group"])
+def test_an_edit_that_replaces_a_late_update_is_never_late_because_of_that(edited: int) -> None:
+    simulation = watched(running(limited()))
+    simulation.edit(image("nowhere", edited))
+    simulation.wait(330)
+    assert said(simulation, edited) == [LATE, LATE]
+    told = every_progress(simulation)
+    simulation.edit(image("new", edited))
+    simulation.settle()
+    assert [one.state for one in told if one.is_late] == []
+    assert told[-1].is_over

@@ -11,7 +11,7 @@ from grove_compiler.model.expanded.clique_roll import clique_roll
 from grove_compiler.model.expanded.group_roll import group_roll
 from grove_compiler.model.expanded.live_object import live_condition
 from grove_compiler.model.expanded.live_pods import live_pods
-from grove_compiler.model.expanded.rolls import declared_template
+from grove_compiler.model.expanded.rolls import PartRoll, declared_template
 from grove_compiler.model.expanded.set_update import set_update
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.lazy import memoized
@@ -28,12 +28,15 @@ def progress_ends(part: Clique | ScalingGroup) -> float | None:
 
     None without a deadline, and where no update goes on. Progress is a pod of the new template that is created or becomes ready.
     """
-    roll = clique_roll(part) if isinstance(part, Clique) else group_roll(part)
-    deadline = progress_deadline(part)
+    roll, deadline = _roll(part), progress_deadline(part)
     if not deadline or not roll.is_active or roll.starts or roll.is_over:
         return None
     began = time(roll.old.get("updateStartedAt")) or 0.0
     return max([began, *_moments(part)]) + seconds(deadline)
+
+
+def _roll(part: Clique | ScalingGroup) -> PartRoll:
+    return clique_roll(part) if isinstance(part, Clique) else group_roll(part)
 
 
 def _moments(part: Clique | ScalingGroup) -> Iterator[float]:
@@ -49,11 +52,15 @@ def has_progress_deadline(pcs: ExpandedSet) -> bool:
 
 
 def late_updates(pcs: ExpandedSet) -> list[Clique | ScalingGroup]:
-    """Returns the PodCliques and scaling groups whose update makes no progress, by their conditions."""
+    """Returns the PodCliques and scaling groups whose update makes no progress, by their conditions.
+
+    Not those whose conditions still tell of an earlier update: the one that replaces it has only begun.
+    """
     # Which replica is updated is looked for among all of them.
     current = set_update(pcs).current if has_progress_deadline(pcs) else None
     if current is None:
         return []
     replica = pcs.replicas[current["replicaIndex"]]
     parts: list[Clique | ScalingGroup] = [*replica.cliques, *replica.scaling_groups]
-    return [part for part in parts if live_condition(part, UPDATE_IN_PROGRESS).get("reason") == PROGRESS_DEADLINE_EXCEEDED]
+    late = [part for part in parts if live_condition(part, UPDATE_IN_PROGRESS).get("reason") == PROGRESS_DEADLINE_EXCEEDED]
+    return [part for part in late if not _roll(part).is_old]
