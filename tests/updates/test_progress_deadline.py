@@ -10,7 +10,7 @@ from tests.model.sets import clique, group, pcs
 from tests.simulation.sets import FRONT, image, strategy
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, watched
-from tests.simulation.world import CLIQUE, GROUP, SET
+from tests.simulation.world import CLIQUE, GROUP, POD, SET
 
 PARTS = {FRONT: (CLIQUE, "demo-0-front"), 1: (GROUP, "demo-0-sg")}
 OVER, GOES_ON, LATE = ("False", "NoActiveUpdate"), ("True", "Progressing"), ("Unknown", "ProgressDeadlineExceeded")
@@ -53,6 +53,18 @@ def test_what_happens_before_its_turn_and_while_it_is_paused_makes_no_update_lat
     simulation.edit(strategy("OnDelete"))
     simulation.wait(600)
     assert LATE not in said(simulation, FRONT)
+
+
+@pytest.mark.parametrize("edited", [FRONT, 1], ids=["clique", "group"])
+def test_pods_that_fail_and_are_created_again_are_no_progress(edited: int) -> None:
+    simulation = watched(running(limited()))
+    simulation.edit(image("broken", edited))
+    for _ in range(3):
+        simulation.wait(130)
+        for pod in simulation.world.all(POD):
+            if pod["spec"]["containers"][0]["image"] == "broken":
+                simulation.machines.exit(pod, 1)
+    assert said(simulation, edited) == [LATE, LATE]
 
 
 def test_a_set_without_a_deadline_has_no_such_condition() -> None:

@@ -26,24 +26,23 @@ def progress_deadline(part: Clique | ScalingGroup) -> str:
 def progress_ends(part: Clique | ScalingGroup) -> float | None:
     """Returns when an update will have made no progress for its deadline, in seconds since the epoch.
 
-    None without a deadline, and where no update goes on. Progress is a pod of the new template that is created or becomes ready.
+    None without a deadline, and where no update goes on. Progress is a pod of the new template that becomes ready, by which the next ones
+    may be replaced. One that is created is none: those that fail, or whose checks do, are created again and again.
     """
     roll, deadline = _roll(part), progress_deadline(part)
     if not deadline or not roll.is_active or roll.starts or roll.is_over:
         return None
     began = time(roll.old.get("updateStartedAt")) or 0.0
-    return max([began, *_moments(part)]) + seconds(deadline)
+    return max([began, *_ready_since(part)]) + seconds(deadline)
 
 
 def _roll(part: Clique | ScalingGroup) -> PartRoll:
     return clique_roll(part) if isinstance(part, Clique) else group_roll(part)
 
 
-def _moments(part: Clique | ScalingGroup) -> Iterator[float]:
+def _ready_since(part: Clique | ScalingGroup) -> Iterator[float]:
     cliques = [part] if isinstance(part, Clique) else [clique for member in part.members for clique in member.cliques]
-    for pod in (pod for clique in cliques for pod in live_pods(clique) if pod.has_current_template):
-        yield time(pod.created) or 0.0
-        yield pod.ready_since
+    return (pod.ready_since for clique in cliques for pod in live_pods(clique) if pod.has_current_template)
 
 
 def has_progress_deadline(pcs: ExpandedSet) -> bool:
