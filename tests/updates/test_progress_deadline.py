@@ -11,6 +11,7 @@ from tests.simulation.sets import FRONT, image, strategy
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, watched
 from tests.simulation.world import CLIQUE, GROUP, POD, SET
+from tests.updates.test_immutable import Edit
 
 PARTS = {FRONT: (CLIQUE, "demo-0-front"), 1: (GROUP, "demo-0-sg")}
 OVER, GOES_ON, LATE = ("False", "NoActiveUpdate"), ("True", "Progressing"), ("Unknown", "ProgressDeadlineExceeded")
@@ -87,14 +88,22 @@ def every_progress(simulation: Simulation) -> list[RolloutProgress]:
     return told
 
 
+def later(manifest: Manifest) -> None:
+    """An edit: all updates have an hour."""
+    template = manifest["spec"]["template"]
+    for one in (template["cliques"][FRONT], template["podCliqueScalingGroups"][0]):
+        one["rollingUpdate"]["progressDeadline"] = "1h"
+
+
 @pytest.mark.parametrize("edited", [FRONT, 1], ids=["clique", "group"])
-def test_an_edit_that_replaces_a_late_update_is_never_late_because_of_that(edited: int) -> None:
+@pytest.mark.parametrize("edit", [None, later], ids=["another template", "another deadline"])
+def test_an_edit_of_a_late_update_is_never_late_because_of_what_was_said_before(edited: int, edit: Edit | None) -> None:
     simulation = watched(running(limited()))
     simulation.edit(image("nowhere", edited))
     simulation.wait(330)
     assert said(simulation, edited) == [LATE, LATE]
     told = every_progress(simulation)
-    simulation.edit(image("new", edited))
+    simulation.edit(edit or image("new", edited))
     simulation.settle()
     assert [one.state for one in told if one.is_late] == []
-    assert told[-1].is_over
+    assert told[-1].is_over == (edit is None)
