@@ -29,6 +29,8 @@ AUTOSCALER_KIND = "HorizontalPodAutoscaler"
 TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
 COMPLETER = SchemaCompleter(DEFINITIONS)
 NONE: Mapping[tuple[str, str, str], Manifest] = {}
+UNKNOWN_FIELD = "schema/unknown-field"
+"""The code of a finding about a field that this release does not know."""
 
 
 @record(slots=False)
@@ -49,7 +51,7 @@ class Decoded:
     @cached_property
     def faults(self) -> list[FieldPath]:
         """The paths that were dropped for an invalid value, in contrast to unknown fields."""
-        return [path for path, finding in self.structural if finding.severity == "error" and finding.code != "schema/unknown-field"]
+        return [path for path, finding in self.structural if finding.severity == "error" and finding.code != UNKNOWN_FIELD]
 
     @property
     def kind(self) -> str:

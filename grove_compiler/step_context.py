@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from grove_compiler.compile import apply_order
-from grove_compiler.decoder import CONFIGURATION_KIND, Decoded, Decoder
+from grove_compiler.decoder import CONFIGURATION_KIND, UNKNOWN_FIELD, Decoded, Decoder
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
@@ -135,10 +135,15 @@ class StepContext:
         return generation
 
     def former_generation(self, generation: Generation, manifest: Manifest, revision: Revision) -> Generation | None:
-        """Returns the generation of a set as a revision has it, cached or computed; None where that has errors itself."""
+        """Returns the generation of a set as a revision has it, cached or computed; None where that has errors itself.
+
+        It was valid, so a field that is unknown is of a later release, which this one has replaced again; it has no effect.
+        """
         recorded = revision.uid, revision.last_valid_spec
         if generation.former is None or generation.former_record != recorded:
             former = self._computed_generation(manifest)
+            if former is not None:
+                former.entry.findings = [finding for finding in former.entry.findings if finding.code != UNKNOWN_FIELD]
             generation.former = [] if former is None or has_errors(former.entry.findings) else [former]
             generation.former_record = recorded
         return next(iter(generation.former), None)

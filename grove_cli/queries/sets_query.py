@@ -70,10 +70,12 @@ def why_of(pcs: Manifest) -> str:
     return next((f"{true[waiting].get('reason')}: {true[waiting].get('message')}" for waiting in WAITING if waiting in true), "")
 
 
-def held_note(pcs: Manifest) -> str:
-    """Returns that a further edit of a set has no effect yet, whose present spec is held; empty for any other."""
-    name = pcs["metadata"]["name"]
-    return f"its spec has errors, and this takes effect once they are fixed: grove why {name}" if is_held(pcs) else ""
+def held_note(pcs: Manifest, *, may_fix: bool = False) -> str:
+    """Returns that a further edit of a set has no effect yet, whose spec is held; empty for any other. `may_fix`: it may fix that spec."""
+    if not is_held(pcs):
+        return ""
+    when = "had errors, and this takes effect once none is left" if may_fix else "has errors, and this takes effect once they are fixed"
+    return f"its spec {when}: grove why {pcs['metadata']['name']}"
 
 
 def gpus_of(pod: Manifest) -> int:

@@ -36,7 +36,7 @@ async def edit_sets(session: Session, what: str, names: Sequence[str], *, dry_ru
             _say_owned(done)
         else:
             outputs.write([outputs.encoded(f"{line}\n") for line in _lines(done, dry_run)])
-            _say_notes(done)
+            _say_notes(done, is_undo=what == "undo")
     if wrong:
         raise Failed(*wrong)
     return code
@@ -79,13 +79,13 @@ def _merged(owners: Sequence[OwningTool]) -> Iterator[OwningTool]:
     yield from by_tool.values()
 
 
-def _say_notes(done: Done) -> None:
+def _say_notes(done: Done, *, is_undo: bool) -> None:
     name = done.set["metadata"]["name"]
     if done.edit.word == "paused" and done.edit.changes:
         say(f"{done.name}: pods that are deleted or added meanwhile get the new template; to continue: grove rollout resume {name}")
     elif done.edit.changes and done.edit.word != "resumed" and edits.strategy_of(done.set) == edits.ON_DELETE:
         say(f"{done.name}: its updateStrategy is OnDelete, so pods are updated only when they are deleted")
-    if note := held_note(done.set):
+    if note := held_note(done.set, may_fix=is_undo and bool(done.edit.changes)):
         say(f"{done.name}: {note}")
     for tool in dict.fromkeys(done.later):
         say(f"{done.name}: {tool.name} reverts this on its next run, which rolls the pods again")

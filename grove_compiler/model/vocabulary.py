@@ -140,7 +140,7 @@ _MODEL_FUNCTIONS = _by_name(
     termination.is_restarting, termination.member_breaches, termination.replica_breaches, termination.was_deleted_by_us,
     topology.old_drift, topology.scheduler_topologies, update.changed_template_fields, update.mnnvl_changes, update.old_clique,
     update.old_group, update.placement_changes, update.topology_changed, update_progress.has_progress_deadline,
-    update_progress.late_updates, update_progress.progress_deadline, update_progress.progress_ends,
+    update_progress.late_updates, update_progress.progress_deadline, update_progress.progress_ends, update_progress.reported_late,
 )  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -307,6 +308,21 @@ def test_a_record_of_an_older_release_or_of_somebody_else_leaves_everything_unch
     simulation.settle()
     assert stalled(simulation).startswith("nothing is changed: spec.template.cliqueStartupType")
     assert everything(simulation) == before
+
+
+@pytest.mark.parametrize("edit", [IN_ORDER, at(f"{TEMPLATE}/later", 1)], ids=["held", "in the set as well"])
+def test_a_field_of_a_later_release_that_was_taken_back_keeps_no_lost_pod_from_coming_again(edit: Edit) -> None:
+    simulation = running(serving())
+    simulation.operator.kill()
+    for one in simulation.world.all(REVISION):
+        record = json.loads(one["metadata"]["annotations"][LAST_VALID_SPEC])
+        record["template"]["later"] = 1
+        simulation.world.put({**one, "metadata": {**one["metadata"], "annotations": {LAST_VALID_SPEC: json.dumps(record)}}})
+    simulation.edit(edit)
+    simulation.operator.restart()
+    lose(simulation, "demo-0-front")
+    assert (stalled(simulation) != "", ready(simulation)) == (True, serving_pods())
+    assert all('"later"' in one["metadata"]["annotations"][LAST_VALID_SPEC] for one in simulation.world.all(REVISION))
 
 
 def test_an_error_that_only_a_newer_configuration_finds_in_what_runs_does_not_hold_that_too() -> None:

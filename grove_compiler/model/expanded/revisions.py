@@ -51,9 +51,13 @@ def desired_revisions(pcs: ExpandedSet) -> list[DesiredRevision]:
 
 
 def _annotations(pcs: ExpandedSet) -> Manifest:
-    """Returns the annotations of the current revision: default scheduler, valid spec, and the findings that the set was accepted with."""
+    """Returns the annotations of the current revision: default scheduler, valid spec, and the findings that the set was accepted with.
+
+    A set that is followed as it was last valid keeps that record as it is: a later release may have written fields that this one ignores.
+    """
     lines = [f"{finding.code} {finding.path}" for finding in pcs.accepted_findings]
-    texts = {LAST_VALID_SPEC: last_valid_spec(pcs.manifest) if pcs.is_valid else "", ACCEPTED_FINDINGS: "\n".join(lines)}
+    valid_spec = pcs.revisions[-1].last_valid_spec if pcs.is_last_valid else last_valid_spec(pcs.manifest) if pcs.is_valid else ""
+    texts = {LAST_VALID_SPEC: valid_spec, ACCEPTED_FINDINGS: "\n".join(lines)}
     return {DEFAULT_SCHEDULER: _default_scheduler(pcs)} | {key: text for key, text in texts.items() if text}
 
 

@@ -26,21 +26,20 @@ def progress_deadline(part: Clique | ScalingGroup) -> str:
 def progress_ends(part: Clique | ScalingGroup) -> float | None:
     """Returns when an update will have made no progress for its deadline, in seconds since the epoch.
 
-    None without a deadline, and where no update goes on. Progress is a pod of the new template that is created or becomes ready.
+    None without a deadline, and where no update goes on. Progress is a pod of the new template that becomes ready, by which the next ones
+    may be replaced. One that is created is none: those that fail, or whose checks do, are created again and again.
     """
     roll = clique_roll(part) if isinstance(part, Clique) else group_roll(part)
     deadline = progress_deadline(part)
     if not deadline or not roll.is_active or roll.starts or roll.is_over:
         return None
     began = time(roll.old.get("updateStartedAt")) or 0.0
-    return max([began, *_moments(part)]) + seconds(deadline)
+    return max([began, *_ready_since(part)]) + seconds(deadline)
 
 
-def _moments(part: Clique | ScalingGroup) -> Iterator[float]:
+def _ready_since(part: Clique | ScalingGroup) -> Iterator[float]:
     cliques = [part] if isinstance(part, Clique) else [clique for member in part.members for clique in member.cliques]
-    for pod in (pod for clique in cliques for pod in live_pods(clique) if pod.has_current_template):
-        yield time(pod.created) or 0.0
-        yield pod.ready_since
+    return (pod.ready_since for clique in cliques for pod in live_pods(clique) if pod.has_current_template)
 
 
 def has_progress_deadline(pcs: ExpandedSet) -> bool:
@@ -48,8 +47,9 @@ def has_progress_deadline(pcs: ExpandedSet) -> bool:
     return any(template.progress_deadline for template in (*pcs.cliques, *pcs.groups))
 
 
-def late_updates(pcs: ExpandedSet) -> list[Clique | ScalingGroup]:
-    """Returns the PodCliques and scaling groups whose update makes no progress, by their conditions."""
+@memoized
+def reported_late(pcs: ExpandedSet) -> list[Clique | ScalingGroup]:
+    """Returns the PodCliques and scaling groups of the replica that is updated whose conditions say that they make no progress."""
     # Which replica is updated is looked for among all of them.
     current = set_update(pcs).current if has_progress_deadline(pcs) else None
     if current is None:
@@ -57,3 +57,11 @@ def late_updates(pcs: ExpandedSet) -> list[Clique | ScalingGroup]:
     replica = pcs.replicas[current["replicaIndex"]]
     parts: list[Clique | ScalingGroup] = [*replica.cliques, *replica.scaling_groups]
     return [part for part in parts if live_condition(part, UPDATE_IN_PROGRESS).get("reason") == PROGRESS_DEADLINE_EXCEEDED]
+
+
+def late_updates(pcs: ExpandedSet, now: float) -> list[Clique | ScalingGroup]:
+    """Returns the PodCliques and scaling groups whose update makes no progress at the time `now`.
+
+    Their conditions may still tell of an earlier update, or deadline, than the set has by now: what they say is looked at again.
+    """
+    return [part for part in reported_late(pcs) if (ends := progress_ends(part)) is not None and now >= ends]
