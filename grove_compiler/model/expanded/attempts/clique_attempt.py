@@ -201,3 +201,27 @@ def _starting_gangs(replica: Replica) -> frozenset[str]:
 def gang_attempts(clique: Clique) -> list[CliqueAttempt]:
     """Returns the cliques of a clique's gang, this one among them."""
     return gangs_of_attempt(clique.replica)[clique.gang_name]
+
+
+def gang_is_held_up(clique: Clique) -> bool:
+    """Reports whether a pod of the clique's gang does not run yet."""
+    return clique.gang_name in _held_up_gangs(clique.replica)
+
+
+@memoized
+def _held_up_gangs(replica: Replica) -> frozenset[str]:
+    """Returns the names of the gangs with a pod that does not run yet. Found once for all, since a gang may have thousands of cliques."""
+    held_up = ((name, state) for name, states in gangs_of_attempt(replica).items() for state in states if state.is_held_up)
+    return frozenset(name for name, state in held_up if _will_have_pods(state))
+
+
+def _will_have_pods(state: CliqueAttempt) -> bool:
+    """Reports whether all pods of a clique exist, or missing ones may still be made."""
+    return not state.missing or state.attempt.may_run
+
+
+def failed_before_others_run(clique: Clique) -> int:
+    """Returns how many pods of a clique have failed, which nobody replaces while another pod of the gang does not run; 0 for a service."""
+    if not clique.set.is_training or not (state := clique_attempt(clique)).failed or state.replaces_pods:
+        return 0
+    return len(state.failed) if gang_is_held_up(clique) else 0
