@@ -37,6 +37,11 @@ class CliqueAttempt:
         return [pod for pod in leaving_pods(self.clique) if attempt_number(pod) == self.attempt.number]
 
     @lazy
+    def ending(self) -> list[LivePod]:
+        """Its pods that are being deleted and whose programs may still run, as one that writes a checkpoint before it ends."""
+        return [pod for pod in self.leaving if pod.node_name and not pod.is_finished]
+
+    @lazy
     def gone(self) -> list[LivePod]:
         """Its pods that are gone, in their last states: of each index without a pod the last one, as far as that is known.
 
@@ -160,11 +165,12 @@ class CliqueAttempt:
         """The indices of pods to create now.
 
         Before all pods have run together, a missing pod was not created yet, or its loss did no harm. Later it was deleted: a new pod
-        cannot join others that have run without it, unless pods are replaced one by one.
+        cannot join others that have run without it, unless pods are replaced one by one. No rank runs twice at once.
         """
         if not self.attempt.may_run or self.was_forgotten or (self.ran_at and not self.replaces_pods):
             return []
-        return self.missing
+        still_run = {pod.index for pod in self.ending}
+        return [index for index in self.missing if index not in still_run]
 
 
 @memoized
