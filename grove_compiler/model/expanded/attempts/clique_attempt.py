@@ -104,7 +104,7 @@ class CliqueAttempt:
 
     @lazy
     def ran_at(self) -> str:
-        """Since when all its pods have run in this attempt, by its status; empty before.
+        """Since when its pods have run in this attempt, as many as have to start together, by its status; empty before.
 
         While another clique of its gang has not run yet, a clique that has lost pods starts again: nothing has run together.
         """
@@ -114,23 +114,29 @@ class CliqueAttempt:
         return "" if self.clique.gang_name in _starting_gangs(self.clique.replica) else recorded
 
     @lazy
+    def _enough_have_run(self) -> bool:
+        """Whether as many of its pods as have to start together (`minAvailable`) run, or have ended."""
+        ran = {pod.index for pod in attempt_pods(self.clique) if not is_held_up(pod)}
+        return len(ran.union(self.succeeded)) >= self.clique.needed
+
+    @lazy
     def has_never_run(self) -> bool:
-        """Whether in this attempt its pods have not all run at the same time, by its status and by the pods that exist."""
-        return not self.old.get("startTime") and (bool(self.missing) or any(map(is_held_up, attempt_pods(self.clique))))
+        """Whether in this attempt its pods have not run at the same time, by its status and by the pods that exist."""
+        return not self.old.get("startTime") and not self._enough_have_run
 
     @lazy
     def has_started(self) -> bool:
-        """Whether in this attempt all its pods have run at the same time, or have finished."""
-        return bool(self.ran_at) or (not self.missing and not any(map(is_held_up, attempt_pods(self.clique))))
+        """Whether in this attempt as many of its pods as have to start together have run at the same time, or have finished."""
+        return bool(self.ran_at) or self._enough_have_run
 
     def start_time(self, now: float) -> str:
-        """Returns since when all its pods run: the recorded time, else the latest start, but not after `now` (clocks may be ahead)."""
+        """Returns since when its pods run: the recorded time, else the latest start, but not after `now` (clocks may be ahead)."""
         starts = [at for pod in attempt_pods(self.clique) if (at := started_at(pod)) is not None]
         return self.ran_at or timestamp(min(max(starts, default=now), now))
 
     @lazy
     def is_held_up(self) -> bool:
-        """Whether one of its pods does not run yet, in an attempt in which they have not all run before."""
+        """Whether it lacks pods that run, in an attempt in which enough of them have not run before."""
         return not self.has_started
 
     @lazy
