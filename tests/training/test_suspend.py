@@ -89,6 +89,15 @@ def test_a_job_that_had_finished_before_it_was_suspended_has_succeeded() -> None
     assert (phase(simulation), causes(simulation), suspended(simulation)) == ("Succeeded", ["Succeeded"], [])
 
 
+def test_a_replica_that_had_finished_before_the_deadline_has_succeeded() -> None:
+    """The workload has failed all the same, since the other one had not."""
+    simulation = started(job(replicas=2, maxRuntime="10m"))
+    away(simulation, partial(all_finish, simulation, "demo-0"), seconds=700)
+    simulation.settle()
+    assert (failed_because(simulation), causes(simulation)) == (["MaxRuntimeExceeded"], ["Succeeded", "MaxRuntimeExceeded"])
+    assert [one["phase"] for one in simulation.status()["trainingReplicas"]] == ["Succeeded", "Running"]
+
+
 def test_a_replica_that_had_finished_before_the_job_was_suspended_does_not_run_again() -> None:
     simulation = started(job(replicas=2))
     away(simulation, partial(all_finish, simulation, "demo-0"), partial(suspend, simulation))

@@ -124,10 +124,10 @@ class JobStatus:
         return ended
 
     def _is_done(self, attempt: ReplicaAttempt) -> bool:
-        """Reports whether a replica has succeeded. What people interrupt is looked at more closely: its pods may have just finished."""
+        """Reports whether a replica has succeeded. What ends now is looked at more closely: its pods may have just finished."""
         if self.outcome == "Succeeded" or is_done(attempt.replica):
             return True
-        return bool(self.interruption) and attempt.first_failure is None and pods_have_succeeded(attempt.replica)
+        return bool(self.outcome or self.interruption) and attempt.first_failure is None and pods_have_succeeded(attempt.replica)
 
     def _entry(self, attempt: ReplicaAttempt) -> Manifest:
         index, start = attempt.replica.index, start_of(attempt)
