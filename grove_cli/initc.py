@@ -45,7 +45,7 @@ def command(needed: tuple[tuple[str, int], ...], pod_info: str, timeout: float |
     """Wait until the pods of other PodCliques in the same gang are ready.
 
     Grove puts it into pods of cliques with startsAfter; it accepts the flags and files of upstream's grove-initc. It only
-    needs permission to read the pods of its namespace.
+    needs permission to read the pods of its namespace; in training workloads it also reads the PodCliques, if it may.
     """
     if not needed:
         say("nothing to wait for")

@@ -115,8 +115,8 @@ FORMER_DECISIONS = {
 _MODEL_FUNCTIONS = _by_name(
     attempt.attempt_pods, attempt.has_ended, attempt.replica_attempt, claims.awaited_claim_templates,
     claims.awaited_claim_templates_of_set, claims.claim_names, claims.claims, claims.missing_shared_templates, claims.pod_claim_names,
-    claims.unresolved_sharing, clique_attempt.clique_attempt, clique_failure.clique_failure, clique_failure.failure_body,
-    clique_failure.gang_is_held_up, clique_failure.lost_indices, clique_failure.lost_since, clique_failure.replaced_pods,
+    claims.unresolved_sharing, clique_attempt.clique_attempt, clique_attempt.gang_is_held_up, clique_failure.clique_failure,
+    clique_failure.failure_body, clique_failure.lost_indices, clique_failure.lost_since, clique_failure.replaced_pods,
     clique_failure.requeue_time, clique_roll.clique_roll, clique_state.clique_is_breached, clique_state.group_is_up_to_date,
     clique_state.group_lacks_newer_pods_alone, clique_state.is_short, clique_state.is_up_to_date, clique_state.lacks_newer_pods_alone,
     clique_state.lifts_gates, clique_state.pod_counts, clique_state.ready_declared, clique_state.ready_needed,

@@ -11,7 +11,7 @@ from applier.ref import Manifest
 from grove_operator.initc.wait import Parents, is_up
 from tests.suite.rows import rows
 
-from .pods import pod
+from .pods import pod, recorded
 
 
 @rows(
@@ -111,6 +111,44 @@ def test_no_attempt_that_somebody_has_made_up_is_waited_for() -> None:
     assert parents.waiting() == {"leader": 0}
     parents.update(pod("w-1", "worker", ready=False, attempt="1"))
     assert parents.waiting() == {}
+
+
+def test_a_rank_that_was_gone_before_anybody_looked_counts_once_as_its_podclique_records_it() -> None:
+    """As where its node was scaled down while the pod that starts after it still waited for its own."""
+    parents = Parents({"leader": 2})
+    parents.replace_all([pod("w-1", "worker", ready=False, attempt="1"), pod("l-0", "leader", ready=False, attempt="1", index="0")])
+    parents.record(recorded("leader", "1"))
+    assert parents.waiting() == {"leader": 1}
+    parents.update(pod("l-1", "leader", ready=False, phase="Succeeded", attempt="1", index="1"))
+    assert parents.waiting() == {"leader": 1}
+    parents.update(pod("l-0", "leader", attempt="1", index="0"))
+    assert parents.waiting() == {}
+
+
+@rows(
+    "podclique",
+    [
+        recorded("leader", "0", attempt=2),
+        recorded("other", "0"),
+        recorded("leader", "7"),
+        {"metadata": {"name": "leader"}, "status": "odd"},
+        {"metadata": {"name": "leader"}, "spec": {"replicas": "odd"}, "status": {"attempt": "odd", "succeededIndexes": 3}},
+    ],
+)
+def test_what_is_recorded_of_another_attempt_or_makes_no_sense_does_not_count(podclique: Manifest) -> None:
+    parents = Parents({"leader": 1})
+    parents.replace_all([pod("w-1", "worker", ready=False, attempt="1")])
+    parents.record(podclique)
+    assert parents.waiting() == {"leader": 0}
+
+
+def test_what_a_podclique_has_recorded_goes_with_it() -> None:
+    parents = Parents({"leader": 1})
+    parents.replace_all([pod("w-1", "worker", ready=False, attempt="1")])
+    parents.record(recorded("leader", "0"))
+    assert parents.waiting() == {}
+    parents.record(recorded("leader", "0"), gone=True)
+    assert parents.waiting() == {"leader": 0}
 
 
 def test_what_is_waited_for_is_said_in_words() -> None:

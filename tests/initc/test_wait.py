@@ -12,10 +12,11 @@ import pytest
 from applier.backoff import Backoff
 from applier.errors import CredentialsError, Forbidden, Unauthorized, Unreachable
 from applier.testing.memory import MemoryCluster
+from grove_compiler.api.crd import crds
 from grove_operator.initc import wait as module
 from grove_operator.initc.wait import Parents, connected, wait_for
 
-from .pods import GANG, pod
+from .pods import GANG, pod, recorded
 
 
 @pytest.fixture
@@ -127,3 +128,25 @@ async def test_only_the_pods_of_the_gang_are_asked_for(cluster: MemoryCluster) -
     cluster.seed(pod("r-1", "router"))
     await asyncio.wait_for(Waiting(cluster, {"router": 1}).task, 60)
     assert set(cluster.requests) <= {("list", "pods"), ("watch", "pods")}
+
+
+async def test_a_rank_whose_pod_was_gone_before_anybody_looked_is_not_waited_for(cluster: MemoryCluster) -> None:
+    cluster.seed(*crds())
+    cluster.seed(pod("w-1", "worker", ready=False, attempt="1"))
+    waiting = Waiting(cluster, {"leader": 1})
+    await waiting.settle()
+    assert not waiting.task.done()
+    cluster.seed(recorded("leader", "0", replicas=1))
+    await asyncio.wait_for(waiting.task, 60)
+    assert waiting.said == ["waiting for leader (0 of 1 ready)"]
+
+
+async def test_pods_count_where_podcliques_cannot_be_read(cluster: MemoryCluster) -> None:
+    """As where an operator of an earlier release has made the Role."""
+    cluster.fail(lambda request: request.resource.plural == "podcliques", Forbidden(403, "Forbidden", "no"), times=-1)
+    cluster.seed(pod("w-1", "worker", ready=False, attempt="1"))
+    waiting = Waiting(cluster, {"leader": 1})
+    await waiting.settle()
+    cluster.seed(pod("l-1", "leader", attempt="1"))
+    await asyncio.wait_for(waiting.task, 60)
+    assert waiting.said == ["waiting for leader (0 of 1 ready)"]

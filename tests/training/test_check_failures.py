@@ -111,6 +111,22 @@ def test_no_pod_is_said_to_come_again_in_a_workload_that_has_ended() -> None:
     assert (phase(simulation), failing(simulation)) == ("Failed", [])
 
 
+def test_checks_no_longer_fail_once_the_ranks_that_have_not_finished_have_passed_theirs() -> None:
+    simulation = started(job([checked_worker()]))
+    fail_check(simulation)
+    simulation.let_pass(15)
+    for index in (1, 2):
+        exit_pod(simulation, index)
+    for _ in range(4):
+        simulation.let_pass(3)
+        simulation.machines.tick()
+    assert failing(simulation)
+    passed = {"name": "preflight-dcgm-diag", "state": {"terminated": {"exitCode": 0}}}
+    simulation.world.report(pod_of(simulation, WORKER, 0), initContainerStatuses=[passed])
+    simulation.let_pass(5)
+    assert failing(simulation) == []
+
+
 def failing(simulation: Simulation) -> list[Manifest]:
     """What a PodClique says of checks that fail."""
     return [one for one in report(simulation)["conditions"] if (one["type"], one["status"]) == ("PreflightFailing", "True")]

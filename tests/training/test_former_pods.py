@@ -10,7 +10,7 @@ from applier.ref import Kind, Manifest
 from tests.model.sets import clique, group
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GROUP, POD, SET
-from tests.training.jobs import attempts, events, finish, job, phase, started, uids
+from tests.training.jobs import WORKER, attempts, events, finish, job, phase, pod_of, started, take, uids
 
 RANK = "demo-0-ranks-0-rank"
 
@@ -56,3 +56,37 @@ def test_a_job_that_is_made_anew_waits_for_the_pods_of_the_one_before() -> None:
     simulation.machines.lost.clear()
     simulation.settle()
     assert (attempts(simulation), phase(simulation)) == ({"1"}, "Running")
+
+
+ALONE: dict[str, Manifest] = {
+    "where others suffice": job([clique("worker", 3, 2)]),
+    "within its terminationDelay": job(template={"terminationDelay": "10m"}),
+}
+
+
+@pytest.mark.parametrize("how", ALONE)
+def test_a_rank_that_is_created_again_alone_comes_once_its_program_has_ended(how: str) -> None:
+    """As where a node is drained, and the program writes a checkpoint until its grace period is over."""
+    simulation = started(ALONE[how])
+    simulation.machines.lost.add(pod_of(simulation, WORKER, 1)["metadata"]["uid"])
+    before = uids(simulation)
+    take(simulation, 1, reason="EvictionByEvictionAPI")
+    simulation.settle()
+    simulation.wait(30)
+    assert uids(simulation) < before
+    simulation.wait(170)
+    assert "PodStuckTerminating" in events(simulation)
+    simulation.machines.lost.clear()
+    simulation.settle()
+    assert (len(uids(simulation)), attempts(simulation), phase(simulation)) == (3, {"1"}, "Running")
+
+
+def test_a_rank_that_has_ended_is_created_again_though_its_pod_is_kept() -> None:
+    """As Kueue's finalizer keeps it."""
+    simulation = started(ALONE["where others suffice"])
+    kept = pod_of(simulation, WORKER, 1)
+    simulation.machines.lost.add(kept["metadata"]["uid"])
+    take(simulation, 1)
+    simulation.world.report(simulation.world.get(POD, kept["metadata"]["name"]), phase="Failed")
+    simulation.settle()
+    assert len(uids(simulation)) == 3

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from applier.errors import Forbidden
-from applier.ref import Manifest
+from applier.ref import Kind, Manifest
 from applier.testing.memory.faults import MemoryRequest
 from grove_compiler.labels import CLIQUE_LABEL
 from tests.model.sets import clique
@@ -199,6 +199,18 @@ def test_a_pod_that_is_made_again_starts_after_no_rank_that_has_finished_and_is_
     simulation.machines.room = 2
     simulation.settle()
     assert [initc_arguments(pod) for pod in simulation.world.pods("demo-0-rank")] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("startup", "kinds"), [("InOrder", ["podcliques", "pods"]), ("Explicit", ["podcliques", "pods"]), ("AnyOrder", ["pods"])]
+)
+def test_a_pod_that_starts_after_others_may_read_which_of_them_have_finished(startup: str, kinds: list[str]) -> None:
+    """One that was created before these were gone finds no pods of them once it has a node."""
+    simulation = Simulation()
+    simulation.world.apply(job([clique("lead"), clique("rank", 2)], template={"cliqueStartupType": f"CliqueStartupType{startup}"}))
+    simulation.settle()
+    rules = simulation.world.get(Kind("rbac.authorization.k8s.io", "v1", "Role"), "grove.io:pcs:demo")["rules"]
+    assert sorted(kind for rule in rules for kind in rule["resources"] if "/" not in kind) == kinds
 
 
 def initc_arguments(pod: Manifest) -> tuple[str, ...]:

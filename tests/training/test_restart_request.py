@@ -7,7 +7,7 @@ from functools import partial
 from applier.ref import Manifest
 from tests.simulation.simulation import Simulation
 from tests.training.jobs import attempts, away, causes, events, exit_pod, fail, finish, job, phase, started, uids
-from tests.training.test_suspend import suspend
+from tests.training.test_suspend import all_finish, suspend
 from tests.training.watch import moments_of, watched_job
 
 
@@ -29,6 +29,16 @@ def test_a_request_begins_new_attempts_and_costs_no_restart() -> None:
     assert (attempts(simulation), phase(simulation)) == ({"2"}, "Running")
     assert (simulation.status()["restartCount"], causes(simulation)) == (0, ["Restarted"])
     assert "RestartRequested" in events(simulation)
+
+
+def test_what_had_finished_before_the_request_does_not_run_again() -> None:
+    simulation = started(job(replicas=2))
+    away(simulation, partial(all_finish, simulation, "demo-0"), partial(restart, simulation))
+    simulation.settle()
+    assert causes(simulation) == ["Succeeded", "Restarted"]
+    away(simulation, partial(all_finish, simulation), partial(restart, simulation, "2026-11-23T11:00:00Z"))
+    simulation.settle()
+    assert (phase(simulation), causes(simulation)) == ("Succeeded", ["Succeeded", "Restarted", "Succeeded"])
 
 
 def test_the_same_request_is_carried_out_once_and_another_one_again() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from applier.ref import Kind, Manifest
+from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from tests.definitions import definition
@@ -14,7 +15,7 @@ from tests.model.sets import clique
 from tests.simulation.simulation import PLATFORM, Simulation
 from tests.simulation.world import POD_GROUP
 from tests.step.world import context
-from tests.training.jobs import attempts, exit_pod, fail, finish, job, phase, take
+from tests.training.jobs import attempts, exit_pod, fail, finish, job, phase, pod_of, take
 
 LEAD, WORKER = "demo-0-lead", "demo-0-worker"
 VOLCANO = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup")
@@ -99,3 +100,28 @@ def test_what_has_finished_counts_towards_min_available() -> None:
     fail(simulation, 2)
     simulation.wait(60)
     assert (told_kai(simulation), attempts(simulation), phase(simulation)) == ((1, {WORKER: 1}), {"1"}, "Running")
+
+
+@pytest.mark.parametrize(("scheduler", "told"), [("kai-scheduler", told_kai), ("volcano", told_volcano)])
+def test_no_scheduler_waits_for_a_rank_that_has_failed_before_all_have_run(scheduler: str, told: Callable[[Simulation], object]) -> None:
+    """Its failure is only judged once the others run: one of them that is created again would never be placed."""
+    simulation = scheduled_by(scheduler)
+    simulation.machines.cordoned = True
+    fail(simulation, 0)
+    for index in range(2):
+        start(simulation, index)
+    exit_pod(simulation, 0, 1)
+    take(simulation, 2, reason="EvictionByEvictionAPI")
+    simulation.settle()
+    assert told(simulation) == (3, {LEAD: 1, WORKER: 2})
+    simulation.machines.cordoned = False
+    simulation.wait(120)
+    assert (told(simulation), attempts(simulation), phase(simulation)) == ((4, {LEAD: 1, WORKER: 3}), {"3"}, "Running")
+
+
+def start(simulation: Simulation, index: int) -> None:
+    """A worker gets a node, and runs."""
+    runs = [{"name": "main", "state": {"running": {"startedAt": timestamp(simulation.world.now)}}}]
+    pod = pod_of(simulation, WORKER, index)
+    simulation.world.put({**pod, "spec": {**pod["spec"], "nodeName": "node"}})
+    simulation.world.report(pod_of(simulation, WORKER, index), phase="Running", conditions=[], containerStatuses=runs)

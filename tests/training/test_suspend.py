@@ -75,6 +75,41 @@ def test_the_time_of_a_suspended_job_stands_still() -> None:
     assert failed_because(simulation) == ["MaxRuntimeExceeded"]
 
 
+def all_finish(simulation: Simulation, prefix: str = "") -> None:
+    """All pods exit with 0."""
+    for pod in simulation.world.pods(prefix):
+        simulation.machines.exit(pod)
+
+
+def test_a_job_that_had_finished_before_it_was_suspended_has_succeeded() -> None:
+    """As where the operator was away, or has just not recorded it: none of it runs again once it is resumed."""
+    simulation = started()
+    away(simulation, partial(all_finish, simulation), partial(suspend, simulation))
+    simulation.settle()
+    assert (phase(simulation), causes(simulation), suspended(simulation)) == ("Succeeded", ["Succeeded"], [])
+
+
+def test_a_replica_that_had_finished_before_the_deadline_has_succeeded() -> None:
+    """The workload has failed all the same, since the other one had not."""
+    simulation = started(job(replicas=2, maxRuntime="10m"))
+    away(simulation, partial(all_finish, simulation, "demo-0"), seconds=700)
+    simulation.settle()
+    assert (failed_because(simulation), causes(simulation)) == (["MaxRuntimeExceeded"], ["Succeeded", "MaxRuntimeExceeded"])
+    assert [one["phase"] for one in simulation.status()["trainingReplicas"]] == ["Succeeded", "Running"]
+
+
+def test_a_replica_that_had_finished_before_the_job_was_suspended_does_not_run_again() -> None:
+    simulation = started(job(replicas=2))
+    away(simulation, partial(all_finish, simulation, "demo-0"), partial(suspend, simulation))
+    simulation.settle()
+    assert (phase(simulation), causes(simulation), suspended(simulation)) == ("Running", ["Succeeded", "Suspended"], ["True"])
+    suspend(simulation, to=False)
+    simulation.settle()
+    assert {pod["metadata"]["labels"]["grove.io/attempt"] for pod in simulation.world.pods("demo-0")} == {"1"}
+    finish(simulation)
+    assert phase(simulation) == "Succeeded"
+
+
 def test_a_job_that_is_suspended_and_resumed_while_no_operator_looked_goes_on() -> None:
     simulation = started()
     away(simulation, partial(suspend, simulation), partial(suspend, simulation, to=False))

@@ -9,7 +9,7 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import is_true
 from grove_compiler.labels import GANG_LABEL
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
-from grove_compiler.model.expanded.attempts.clique_attempt import gone_succeeded_pods, succeeded_pods
+from grove_compiler.model.expanded.attempts.clique_attempt import failed_before_others_run, gone_succeeded_pods, succeeded_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.model.spec.constraints import Constraint, translate
@@ -40,13 +40,16 @@ class PodGroup:
 
     @property
     def min_running(self) -> int:
-        """How many of its pods have to be on nodes together: those that have succeeded are done, whether their pods are left or not."""
-        return max(self.clique.needed - succeeded_pods(self.clique), 0)
+        """How many of its pods have to be on nodes together: those that have ended are done, whether their pods are left or not.
+
+        A scheduler that waited for one that has failed would never place another that is created again after that.
+        """
+        return max(self.clique.needed - succeeded_pods(self.clique) - failed_before_others_run(self.clique), 0)
 
     @property
     def min_existing(self) -> int:
         """The same where pods that have succeeded count for as long as they exist: they are only left out once they are gone."""
-        return max(self.clique.needed - gone_succeeded_pods(self.clique), 0)
+        return max(self.clique.needed - gone_succeeded_pods(self.clique) - failed_before_others_run(self.clique), 0)
 
 
 @record

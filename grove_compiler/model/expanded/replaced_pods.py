@@ -14,6 +14,7 @@ from __future__ import annotations
 from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
+from grove_compiler.model.expanded.attempts.clique_attempt import succeeded_pods
 from grove_compiler.model.expanded.live_object import condition_since, old_status
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
@@ -73,9 +74,9 @@ def failing_since(clique: Clique) -> float | None:
 
 @memoized
 def checks_are_over(clique: Clique) -> bool:
-    """Reports whether all pods of a clique exist and have passed all their checks."""
+    """Reports whether all pods of a clique exist and have passed all their checks. Ranks that have succeeded have none left."""
     passed = sum(pod.tested.has_no_check_left for pod in attempt_pods(clique) if not pod.is_finished)
-    return passed >= clique.replicas
+    return passed + succeeded_pods(clique) >= clique.replicas
 
 
 @record(slots=False)

@@ -37,6 +37,11 @@ class CliqueAttempt:
         return [pod for pod in leaving_pods(self.clique) if attempt_number(pod) == self.attempt.number]
 
     @lazy
+    def ending(self) -> list[LivePod]:
+        """Its pods that are being deleted and whose programs may still run, as one that writes a checkpoint before it ends."""
+        return [pod for pod in self.leaving if pod.node_name and not pod.is_finished]
+
+    @lazy
     def gone(self) -> list[LivePod]:
         """Its pods that are gone, in their last states: of each index without a pod the last one, as far as that is known.
 
@@ -99,7 +104,7 @@ class CliqueAttempt:
 
     @lazy
     def ran_at(self) -> str:
-        """Since when all its pods have run in this attempt, by its status; empty before.
+        """Since when its pods have run in this attempt, as many as have to start together, by its status; empty before.
 
         While another clique of its gang has not run yet, a clique that has lost pods starts again: nothing has run together.
         """
@@ -109,28 +114,29 @@ class CliqueAttempt:
         return "" if self.clique.gang_name in _starting_gangs(self.clique.replica) else recorded
 
     @lazy
+    def _enough_have_run(self) -> bool:
+        """Whether as many of its pods as have to start together (`minAvailable`) run, or have ended."""
+        ran = {pod.index for pod in attempt_pods(self.clique) if not is_held_up(pod)}
+        return len(ran.union(self.succeeded)) >= self.clique.needed
+
+    @lazy
     def has_never_run(self) -> bool:
-        """Whether in this attempt its pods have not all run at the same time, by its status and by the pods that exist."""
-        return not self.old.get("startTime") and not self._all_run
+        """Whether in this attempt its pods have not run at the same time, by its status and by the pods that exist."""
+        return not self.old.get("startTime") and not self._enough_have_run
 
     @lazy
     def has_started(self) -> bool:
-        """Whether in this attempt all its pods have run at the same time, or have finished."""
-        return bool(self.ran_at) or self._all_run
-
-    @lazy
-    def _all_run(self) -> bool:
-        """Whether all its pods run now, or have finished."""
-        return not self.missing and not any(map(is_held_up, attempt_pods(self.clique)))
+        """Whether in this attempt as many of its pods as have to start together have run at the same time, or have finished."""
+        return bool(self.ran_at) or self._enough_have_run
 
     def start_time(self, now: float) -> str:
-        """Returns since when all its pods run: the recorded time, else the latest start, but not after `now` (clocks may be ahead)."""
+        """Returns since when its pods run: the recorded time, else the latest start, but not after `now` (clocks may be ahead)."""
         starts = [at for pod in attempt_pods(self.clique) if (at := started_at(pod)) is not None]
         return self.ran_at or timestamp(min(max(starts, default=now), now))
 
     @lazy
     def is_held_up(self) -> bool:
-        """Whether one of its pods does not run yet, in an attempt in which they have not all run before."""
+        """Whether it lacks pods that run, in an attempt in which enough of them have not run before."""
         return not self.has_started
 
     @lazy
@@ -165,11 +171,12 @@ class CliqueAttempt:
         """The indices of pods to create now.
 
         Before all pods have run together, a missing pod was not created yet, or its loss did no harm. Later it was deleted: a new pod
-        cannot join others that have run without it, unless pods are replaced one by one.
+        cannot join others that have run without it, unless pods are replaced one by one. No rank runs twice at once.
         """
         if not self.attempt.may_run or self.was_forgotten or (self.ran_at and not self.replaces_pods):
             return []
-        return self.missing
+        still_run = {pod.index for pod in self.ending}
+        return [index for index in self.missing if index not in still_run]
 
 
 @memoized
@@ -206,3 +213,27 @@ def _starting_gangs(replica: Replica) -> frozenset[str]:
 def gang_attempts(clique: Clique) -> list[CliqueAttempt]:
     """Returns the cliques of a clique's gang, this one among them."""
     return gangs_of_attempt(clique.replica)[clique.gang_name]
+
+
+def gang_is_held_up(clique: Clique) -> bool:
+    """Reports whether a pod of the clique's gang does not run yet."""
+    return clique.gang_name in _held_up_gangs(clique.replica)
+
+
+@memoized
+def _held_up_gangs(replica: Replica) -> frozenset[str]:
+    """Returns the names of the gangs with a pod that does not run yet. Found once for all, since a gang may have thousands of cliques."""
+    held_up = ((name, state) for name, states in gangs_of_attempt(replica).items() for state in states if state.is_held_up)
+    return frozenset(name for name, state in held_up if _will_have_pods(state))
+
+
+def _will_have_pods(state: CliqueAttempt) -> bool:
+    """Reports whether all pods of a clique exist, or missing ones may still be made."""
+    return not state.missing or state.attempt.may_run
+
+
+def failed_before_others_run(clique: Clique) -> int:
+    """Returns how many pods of a clique have failed, which nobody replaces while another pod of the gang does not run; 0 for a service."""
+    if not clique.set.is_training or not (state := clique_attempt(clique)).failed or state.replaces_pods:
+        return 0
+    return len(state.failed) if gang_is_held_up(clique) else 0

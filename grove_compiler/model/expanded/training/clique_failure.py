@@ -5,13 +5,12 @@ from __future__ import annotations
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.timestamp import time, timestamp
-from grove_compiler.model.expanded.attempts.attempt import replica_attempt
-from grove_compiler.model.expanded.attempts.clique_attempt import CliqueAttempt, clique_attempt, gang_attempts, gangs_of_attempt
+from grove_compiler.model.expanded.attempts.clique_attempt import CliqueAttempt, clique_attempt, gang_attempts, gang_is_held_up
 from grove_compiler.model.expanded.attempts.pod_end import Failure, failure_of, finished_at, has_finished_well
 from grove_compiler.model.expanded.live_object import condition_since, old_status
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.replaced_pods import failed_checks
-from grove_compiler.model.expanded.structure import Clique, Replica
+from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.expanded.training.failure_rules import FAIL, failure_action
 from grove_compiler.model.lazy import memoized
 
@@ -127,23 +126,6 @@ def is_early(clique: Clique, failure: Failure, now: float) -> bool:
     last = max(time(state.start_time(now)) or now for state in gang_attempts(clique))
     has_waited = failure.started is not None and failure.at >= failure.started + LATE_SECONDS
     return last > failure.at if has_waited else last >= failure.at + LATE_SECONDS
-
-
-def gang_is_held_up(clique: Clique) -> bool:
-    """Reports whether a pod of the clique's gang does not run yet."""
-    return clique.gang_name in _held_up_gangs(clique.replica)
-
-
-@memoized
-def _held_up_gangs(replica: Replica) -> frozenset[str]:
-    """Returns the names of the gangs with a pod that does not run yet. Found once for all, since a gang may have thousands of cliques."""
-    held_up = ((name, state) for name, states in gangs_of_attempt(replica).items() for state in states if state.is_held_up)
-    return frozenset(name for name, state in held_up if _will_have_pods(state))
-
-
-def _will_have_pods(state: CliqueAttempt) -> bool:
-    """Reports whether all pods of a clique exist, or missing ones may still be made."""
-    return not state.missing or replica_attempt(state.clique.replica).may_run
 
 
 def _is_overdue(state: CliqueAttempt, now: float) -> bool:

@@ -25,7 +25,7 @@ from grove_compiler.model.expanded.attempts.attempt import (
 )
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.attempts.pod_end import failure_description
-from grove_compiler.model.expanded.structure import ExpandedSet
+from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.expanded.training.failure_rules import failure_action
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
@@ -125,8 +125,7 @@ class Job:
     @lazy
     def all_pods_have_succeeded(self) -> bool:
         """Whether all pods have succeeded, even if their PodCliques have not reported it yet. Reads pods: use it where that decides."""
-        cliques = [clique for attempt in self.attempts if not attempt.has_succeeded for clique in deciding_cliques(attempt.replica)]
-        return bool(self.attempts) and all(clique_attempt(clique).has_succeeded for clique in cliques)
+        return bool(self.attempts) and all(attempt.has_succeeded or pods_have_succeeded(attempt.replica) for attempt in self.attempts)
 
     @lazy
     def has_pods(self) -> bool:
@@ -224,6 +223,12 @@ class Job:
 def training_job(pcs: ExpandedSet) -> Job:
     """Returns the training workload of a set."""
     return Job(pcs, recorded_job(pcs))
+
+
+def pods_have_succeeded(replica: Replica) -> bool:
+    """Reports whether all pods that complete a replica have succeeded, even if their PodCliques have not reported it yet."""
+    cliques = deciding_cliques(replica)
+    return bool(cliques) and all(clique_attempt(clique).has_succeeded for clique in cliques)
 
 
 def time_is_up(pcs: ExpandedSet, now: float) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import field
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, is_done, start_of
-from grove_compiler.model.expanded.training.job import Job, ReplicaFailure
+from grove_compiler.model.expanded.training.job import Job, ReplicaFailure, pods_have_succeeded
 from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
 
@@ -124,7 +124,10 @@ class JobStatus:
         return ended
 
     def _is_done(self, attempt: ReplicaAttempt) -> bool:
-        return self.outcome == "Succeeded" or is_done(attempt.replica)
+        """Reports whether a replica has succeeded. What ends now is looked at more closely: its pods may have just finished."""
+        if self.outcome == "Succeeded" or is_done(attempt.replica):
+            return True
+        return bool(self.outcome or self.interruption) and attempt.first_failure is None and pods_have_succeeded(attempt.replica)
 
     def _entry(self, attempt: ReplicaAttempt) -> Manifest:
         index, start = attempt.replica.index, start_of(attempt)
