@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,17 @@ def program_of(folders: Sequence[str], *, may_be_empty: bool = False, named: boo
     return program
 
 
+class ServerWarnings:
+    """Passes the server's warnings about written objects on to `tell`, which prints them unless a program logs in a way of its own."""
+
+    def __init__(self) -> None:
+        self.tell: Callable[[Ref, str], None] = _warn
+
+    def __call__(self, ref: Ref, warning: str) -> None:
+        """Tells a warning about an object."""
+        self.tell(ref, warning)
+
+
 @record
 class Session:
     """A connection to a cluster. `namespace` is the default of manifests; `version` requests the server's `major.minor`.
@@ -64,6 +76,7 @@ class Session:
     version: Callable[[], Awaitable[str]]
     another: Callable[[], AbstractAsyncContextManager[Cluster]]
     clock: Callable[[], float] = time.time
+    warnings: ServerWarnings = field(default_factory=ServerWarnings)
 
 
 @asynccontextmanager
@@ -76,7 +89,7 @@ async def open_session(target: ClusterFlags, sink: Sink) -> AsyncIterator[Sessio
     from applier.transport.wire import untraced
     from grove_cli.warm_cache import folder
 
-    seconds = target.request_timeout
+    seconds, warnings = target.request_timeout, ServerWarnings()
     another = partial(
         connect,
         kubeconfig=target.kubeconfig,
@@ -84,7 +97,7 @@ async def open_session(target: ClusterFlags, sink: Sink) -> AsyncIterator[Sessio
         user=target.user,
         user_agent=USER_AGENT,
         cache_dir=Path(folder()) / "clusters",
-        warn=_warn,
+        warn=warnings,
         retries=Retries.within(seconds) if seconds else None,
         trace=_log_request if target.verbosity >= REQUESTS else untraced,
     )
@@ -93,7 +106,7 @@ async def open_session(target: ClusterFlags, sink: Sink) -> AsyncIterator[Sessio
         async def version() -> str:
             return minor_version(await api.version())
 
-        yield Session(api, target.namespace or api.namespace, version, another, api.clock)
+        yield Session(api, target.namespace or api.namespace, version, another, api.clock, warnings)
 
 
 def run(

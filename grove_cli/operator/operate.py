@@ -42,6 +42,7 @@ async def operate(
     since, so that another process takes its place.
     """
     log = Log(sys.stderr, context.config.manifest)
+    session.warnings.tell = log.warning
     # Without a configuration file, as during development, nothing is served: the ports may be in use by another operator.
     telemetry = Telemetry(context.config.manifest if files.path else {}, log, relay)
     options = OperatorOptions(

@@ -60,6 +60,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         shared = files.context(await first_answer(settings))
         freeze_existing()
         log = Log(sys.stderr, shared.config.manifest)
+        session.warnings.tell = log.warning
         cache, stop = WatchCache(session.cluster, watched("", shared.settings)), Stop()
         with ended_by_signal(stop):
             async with admission(session, shared, cache, log, cert_dir=cert_dir, port=port) as webhooks:

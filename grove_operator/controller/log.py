@@ -25,6 +25,8 @@ from grove_compiler.step import Key
 from grove_operator import field_managers
 
 LEVELS = ("debug", "info", "error")
+MAX_WARNINGS = 1000
+"""Warnings of the server that a process logs: texts may have names in them."""
 
 
 class Log:
@@ -38,6 +40,7 @@ class Log:
         self._stream, self._now = stream, now
         self.configure(config)
         self._reasons: dict[Key, str] = {}  # by key, the reason that was logged last
+        self._warned: set[tuple[str, str]] = set()
 
     def configure(self, config: Manifest) -> None:
         """Applies `logFormat` and `logLevel` of a configuration."""
@@ -56,6 +59,13 @@ class Log:
         else:
             text = " ".join([stamp, f"{level:5}", message, *(f"{name}={_as_text(value)}" for name, value in fields.items())])
         print(text, file=self._stream, flush=True)
+
+    def warning(self, ref: Ref, text: str) -> None:
+        """Logs a warning of the server about a written object, the first of its text about a kind: it comes with each such write."""
+        if (ref.kind, text) in self._warned or len(self._warned) >= MAX_WARNINGS:
+            return
+        self._warned.add((ref.kind, text))
+        self.line("the server warns", object=ref, warning=text)
 
     def result(self, result: Result[Key]) -> None:
         """Logs the result of a reconciliation."""

@@ -84,3 +84,18 @@ def test_errors_alone_are_told_where_nothing_else_is_wanted() -> None:
 
 def test_a_value_never_ends_a_line() -> None:
     assert len(logged({"logFormat": "text"}, Result(KEY, held="one\ntwo"))) == 1
+
+
+def test_a_warning_that_the_server_gives_with_each_write_of_a_kind_is_one_line() -> None:
+    stream = io.StringIO()
+    log = Log(stream, {"logFormat": "json"}, lambda: NOW)
+    for name in ("chat-0", "chat-1"):
+        log.warning(Ref("", "Service", "team-a", name), "spec.SessionAffinity is ignored for headless services")
+    [line] = map(json.loads, stream.getvalue().splitlines())
+    assert line == {
+        "ts": "2026-11-23T05:50:55.123Z",
+        "level": "info",
+        "msg": "the server warns",
+        "object": "Service/team-a/chat-0",
+        "warning": "spec.SessionAffinity is ignored for headless services",
+    }
