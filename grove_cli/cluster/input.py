@@ -116,7 +116,7 @@ class ClusterInput:
         self, session: Session, operators: Sequence[InstalledOperator] | None, findings: list[Diagnostic]
     ) -> Document | None:
         """Returns the configuration of the operator in the cluster; none if one is given, by its option or among the manifests."""
-        from grove_cli.queries.installed_configuration import installed_configuration
+        from grove_cli.queries.installed import installed_configuration
         from grove_compiler.decoder import CONFIGURATION_KIND
 
         values = (value for document in self.sorted.compiled for _, value in objects_in(document.value))

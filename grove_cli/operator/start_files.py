@@ -58,8 +58,7 @@ def read_start_files(config: str | None, folders: Sequence[str], *, may_be_empty
 
 async def as_installed(files: StartFiles, cluster: Cluster) -> StartFiles:
     """Returns the files with the configuration of the operator in a cluster, if they have none. Raises `ClusterError`, and `Reported`."""
-    from grove_cli.queries.installed import read_operators
-    from grove_cli.queries.installed_configuration import installed_configuration
+    from grove_cli.queries.installed import installed_configuration, read_operators
 
     if files.document is not None or (found := await installed_configuration(cluster, await read_operators(cluster))) is None:
         return files

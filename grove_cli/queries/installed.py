@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from applier.cluster import Cluster, find
 from applier.errors import Forbidden, UnknownKind
 from applier.ref import DEFINITION_KIND, Kind, Manifest, Ref
-from grove_cli.queries.installed_configuration import MountedFile, mounted_configuration
+from grove_cli.queries.mounted_configuration import MountedFile, mounted_configuration, read_mounted
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import time
 from grove_compiler.record import record
 from kube_objects.manifest import labels_of
+
+if TYPE_CHECKING:
+    from grove_cli.reading.files import InputFile
 
 DEPLOYMENT, LEASE = Kind("apps", "v1", "Deployment"), Kind("coordination.k8s.io", "v1", "Lease")
 NAME, OPERATOR = "grove-operator", "app.kubernetes.io/name=grove-operator"
@@ -72,6 +75,14 @@ async def read_operators(cluster: Cluster) -> list[InstalledOperator] | None:
     if deployments is None and leases is None:
         return None
     return [_of_lease(each) for each in leases or ()]
+
+
+async def installed_configuration(cluster: Cluster, operators: Sequence[InstalledOperator] | None) -> InputFile | None:
+    """Returns the configuration of the first operator that has one which may be read. Raises `ClusterError`."""
+    for operator in operators or ():
+        if operator.configuration and (found := await read_mounted(cluster, operator.namespace, operator.configuration)):
+            return found
+    return None
 
 
 async def read_definitions(cluster: Cluster, ours: Sequence[Manifest]) -> list[Definition]:

@@ -12,7 +12,7 @@ import yaml
 
 from applier.errors import Forbidden
 from applier.ref import Manifest
-from grove_cli.queries.installed_configuration import MountedFile, mounted_configuration
+from grove_cli.queries.mounted_configuration import MountedFile, mounted_configuration
 from tests.suite.rows import rows
 
 from .in_memory import MINIMAL, Bench

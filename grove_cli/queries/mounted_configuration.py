@@ -1,4 +1,4 @@
-"""Finds the configuration that an installed operator runs with: commands that decide as it does then need no `--config`."""
+"""Finds the file that a container of an operator has its configuration from, in the ConfigMap that is mounted there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from applier.errors import Forbidden
 from applier.ref import Kind, Manifest
 
 if TYPE_CHECKING:
-    from grove_cli.queries.installed import InstalledOperator
     from grove_cli.reading.files import InputFile
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap")
@@ -39,21 +38,16 @@ def mounted_configuration(deployment: Manifest) -> MountedFile | None:
     return None
 
 
-async def installed_configuration(cluster: Cluster, operators: Sequence[InstalledOperator] | None) -> InputFile | None:
-    """Returns the configuration of the first operator that has one which may be read, named after its ConfigMap. Raises `ClusterError`."""
+async def read_mounted(cluster: Cluster, namespace: str, mounted: MountedFile) -> InputFile | None:
+    """Returns the file, named after its ConfigMap; none where that is not there, or may not be read. Raises `ClusterError`."""
     from grove_cli.reading.files import InputFile
 
-    for operator in operators or ():
-        if (mounted := operator.configuration) is None:
-            continue
-        try:
-            found = await find(cluster, await cluster.resource(CONFIG_MAP), operator.namespace, mounted.config_map)
-        except Forbidden:
-            continue
-        text = ((found or {}).get("data") or {}).get(mounted.key)
-        if isinstance(text, str):
-            return InputFile(f"ConfigMap {operator.namespace}/{mounted.config_map}#{mounted.key}", text.encode())
-    return None
+    try:
+        found = await find(cluster, await cluster.resource(CONFIG_MAP), namespace, mounted.config_map)
+    except Forbidden:
+        return None
+    text = ((found or {}).get("data") or {}).get(mounted.key)
+    return InputFile(f"ConfigMap {namespace}/{mounted.config_map}#{mounted.key}", text.encode()) if isinstance(text, str) else None
 
 
 def _configurations(words: Sequence[str]) -> Iterator[str]:
