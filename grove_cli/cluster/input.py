@@ -24,6 +24,9 @@ from grove_operator.cluster.desired import Sources, desired_graph
 if TYPE_CHECKING:
     from applier.outcome import Step
     from grove_cli.queries.installed import InstalledOperator
+    from grove_compiler.compile import Inputs
+    from grove_compiler.engine.runtime.program import Program
+    from grove_compiler.model.inputs.snapshot import Snapshot
 
 
 DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
@@ -75,13 +78,13 @@ class ClusterInput:
     async def _compile(self, session: Session, findings: list[Diagnostic]) -> CompiledGraph:
         """Compiles the sets for the existing objects, and adds the findings. The graph is empty if there are errors."""
         from grove_cli.program import LoadedRules
-        from grove_cli.queries.installed import leading_operator, read_operators
+        from grove_cli.queries.installed import read_operators
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.decoder import SET_KIND
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
         from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
-        from grove_compiler.old_states import all_as_followed, all_as_recorded
+        from grove_compiler.old_states import all_as_recorded
         from grove_operator.cluster.snapshot import read_revisions, read_snapshot
 
         options, book = self.options, LoadedRules(self.options.rules)
@@ -101,16 +104,31 @@ class ClusterInput:
         installed = configuration.file if configuration is not None and configuration is not self.config else None
         findings += [one for one in about_compiled(result.diagnostics) if one.severity == "error" or one.file != installed]
         if self.sorted.subjects and not options.children:
-            subjects = self._subjects(session)
-            live = [one for one in snapshot if Ref.of(one) in subjects]
-            self.leader = leading_operator(operators, live, session.clock())
-            self.led = [*subjects] if self.leader else []
+            live = self._leave_to_leader(session, operators, snapshot)
             if self.leader and not has_errors(result.diagnostics):
-                followed = all_as_followed(map(Document, live), recorded)
-                before = replace(inputs, documents=[*followed, *(item.document for item in self.sorted.references)])
-                if not has_errors((former := compile_inputs(before, program)).diagnostics):  # else nobody knows what there is
-                    self.effects = effects_of(former.graph, result.graph)
+                self.effects = self._effects(inputs, live, recorded, program, result.graph)
         return result.graph
+
+    def _leave_to_leader(
+        self, session: Session, operators: Sequence[InstalledOperator] | None, snapshot: Sequence[Manifest]
+    ) -> list[Manifest]:
+        """Finds what leads the sets and topologies of the files; returns those that exist."""
+        from grove_cli.queries.installed import leading_operator
+
+        subjects = self._subjects(session)
+        live = [one for one in snapshot if Ref.of(one) in subjects]
+        self.leader = leading_operator(operators, live, session.clock())
+        self.led = [*subjects] if self.leader else []
+        return live
+
+    def _effects(self, inputs: Inputs, live: Sequence[Manifest], recorded: Snapshot, program: Program, after: CompiledGraph) -> list[Step]:
+        """Returns what an operator that follows the edit changes; nothing where nobody knows what there is."""
+        from grove_compiler.compile import compile as compile_inputs
+        from grove_compiler.old_states import all_as_followed
+
+        followed = all_as_followed(map(Document, live), recorded)
+        former = compile_inputs(replace(inputs, documents=[*followed, *(item.document for item in self.sorted.references)]), program)
+        return [] if has_errors(former.diagnostics) else effects_of(former.graph, after)
 
     async def _installed_configuration(
         self, session: Session, operators: Sequence[InstalledOperator] | None, findings: list[Diagnostic]
@@ -120,7 +138,7 @@ class ClusterInput:
         from grove_compiler.decoder import CONFIGURATION_KIND
 
         values = (value for document in self.sorted.compiled for _, value in objects_in(document.value))
-        if self.options.config or any(value.get("kind") == CONFIGURATION_KIND for value in values):
+        if self.options.config or any(isinstance(value, dict) and value.get("kind") == CONFIGURATION_KIND for value in values):
             return None
         if (found := await installed_configuration(session.cluster, operators)) is None:
             return None
