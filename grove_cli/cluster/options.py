@@ -169,7 +169,9 @@ login_options = adding(
 input_options = adding(
     *files_arguments,
     text_option("-l", "--selector", metavar="SELECTOR", help="Select objects by label: app=web,tier!=cache."),
-    click.option("--config", metavar="FILE", type=FILES, help="The OperatorConfiguration to compile with."),
+    click.option(
+        "--config", metavar="FILE", type=FILES, help="The OperatorConfiguration to compile with. Default: the operator's in the cluster."
+    ),
     text_option(
         "--kube-version",
         metavar="VERSION",
