@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from grove_compiler.version import __version__
-
 NODES_OF_A_RACK, RACKS_OF_A_BLOCK, BLOCKS_OF_A_ZONE = 4, 2, 4
 LEVELS = {
     "zone": "topology.kubernetes.io/zone",
@@ -19,7 +17,8 @@ LEVELS = {
 TOPOLOGY = "grove-topology"
 """The ClusterTopology that the operator makes of the configuration's levels."""
 
-OPERATOR, NAMESPACE = "grove-operator", "grove-system"
+NAMESPACE, SHOWN = "grove-system", ("Namespace", "ConfigMap", "Deployment")
+"""The namespace of the operator, and the kinds of an installation that show it. The process needs no rights of its own."""
 
 
 def node(number: int, gpus: int) -> dict[str, Any]:
@@ -57,25 +56,13 @@ def configuration() -> dict[str, Any]:
 def operator() -> list[dict[str, Any]]:
     """Returns what shows that the operator is there, and with which configuration: commands look for that as in any cluster.
 
-    kwok plays the pod of the Deployment; the operator is a process of this machine.
+    It is that of an installation. kwok plays the pod of the Deployment; the operator is a process of this machine.
     """
-    labels = {"app.kubernetes.io/name": OPERATOR, "app.kubernetes.io/version": __version__}
-    metadata = {"name": OPERATOR, "namespace": NAMESPACE, "labels": labels}
-    volume, folder = {"name": "config", "configMap": {"name": OPERATOR}}, "/etc/grove-operator/config"
-    container = {
-        "name": OPERATOR,
-        "image": f"{OPERATOR}:v{__version__}",
-        "command": ["grove", "operator", "run", "--config", f"{folder}/config.yaml"],
-        "volumeMounts": [{"name": "config", "mountPath": folder}],
-    }
-    pod = {"metadata": {"labels": labels}, "spec": {"containers": [container], "volumes": [volume]}}
-    return [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"config.yaml": json.dumps(configuration())}},
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": metadata,
-            "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": pod},
-        },
-    ]
+    from grove_operator.install.manifests import manifests  # only where there is an operator
+    from grove_operator.install.user_values import load_values
+
+    found = [one for one in manifests(load_values([], ["replicas=1"]), NAMESPACE) if one["kind"] in SHOWN]
+    for one in found:
+        if one["kind"] == "ConfigMap":
+            one["data"] = {"config.yaml": json.dumps(configuration())}
+    return found
