@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.session import Session
 from grove_cli.cluster.target import ClusterFlags
+from grove_cli.exit_codes import EXIT_ERROR
 
 if TYPE_CHECKING:
     from applier.ref import Manifest
@@ -66,4 +67,4 @@ def run_with_rules(
 
         return show(in_file(path), ALL if all_namespaces else target.namespace, recorded_context(*start))
 
-    return sessions.attempt(lambda: from_file(snapshot)) if snapshot else sessions.run(from_cluster, target)
+    return sessions.attempt(lambda: from_file(snapshot)) if snapshot else sessions.run(from_cluster, target, findings=EXIT_ERROR)

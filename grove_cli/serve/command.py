@@ -13,6 +13,7 @@ from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.options import all_namespaces_option, operator_config_option, query_options, snapshot_option, text_option
 from grove_cli.cluster.session import Failed, Session, needing
 from grove_cli.cluster.target import take_target
+from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.options import rules_option
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def command(
             await cache.stop()
         return 0
 
-    return sessions.run(work, target, long=True)
+    return sessions.run(work, target, long=True, findings=EXIT_ERROR)
 
 
 def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...], at: ListenAddress) -> int:

@@ -114,3 +114,10 @@ def test_warnings_about_it_are_left_to_the_operator_and_errors_name_it(bench: Be
     bench.cluster.seed(configured(wrong))
     done = bench.run("apply", bench.file(with_kai()))
     assert (done.code, "ConfigMap default/settings#config.yaml:1:" in done.err) == (1, True)
+
+
+@pytest.mark.parametrize("command", [["why", "-A"], ["describe", "minimal"], ["serve"]], ids=" ".join)
+def test_what_cannot_be_decided_by_it_is_an_error_and_not_something_that_waits(bench: Bench, command: list[str]) -> None:
+    bench.cluster.seed(configured(WITH_KAI | {"logLevel": "loud"}))
+    done = bench.run(*command)
+    assert (done.code, "ConfigMap default/settings#config.yaml:1:" in done.err) == (2, True)
