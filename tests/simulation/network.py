@@ -44,11 +44,13 @@ class Network:
     is_flooded: bool = False
     _at: float = 0.0
     _count: int = 0
+    _held_back: int = 0
 
     @property
     def is_calm(self) -> bool:
         """Whether whoever is told of a change is told at once: not while kinds are read again one by one after the server was away."""
-        return not self.latency and not self.silent and self.world.time() >= self.down_until + RECONNECTED_WITHIN
+        is_told_late = self.silent or self._held_back
+        return not self.latency and not is_told_late and self.world.time() >= self.down_until + RECONNECTED_WITHIN
 
     def calm_down(self) -> None:
         """All goes well from now on."""
@@ -73,9 +75,13 @@ class Network:
         await asyncio.sleep(self.chance.uniform(0.0, self.latency) if self.latency else 0.0)
 
     async def hold_back(self, kind: str) -> None:
-        """Returns when a watch of a kind may tell what it has heard."""
-        while (wait := self.silent.get(kind, 0.0) - _time()) > 0:
-            await asyncio.sleep(wait)
+        """Returns when a watch of a kind may tell what it has heard. Who waits here goes on waiting when all calms down."""
+        self._held_back += 1
+        try:
+            while (wait := self.silent.get(kind, 0.0) - _time()) > 0:
+                await asyncio.sleep(wait)
+        finally:
+            self._held_back -= 1
         self.silent.pop(kind, None)
 
 
@@ -115,7 +121,7 @@ class Connection(WrappedCluster):
 
     async def write(self, request: Callable[[], Awaitable[T]], deleted: Ref | None = None) -> T:
         await self._go(is_request=False)
-        if not self.writes_left:
+        if self.writes_left <= 0:  # of several that were on their way at once, each counts
             self.is_dead = True
             await self._go()
         # What is on its way arrives, whatever becomes of whoever has sent it: an old leader's last word may come late.
