@@ -58,6 +58,12 @@ class AdmissionRequest:
     user: str = ""
     is_dry_run: bool = False
 
+    def names(self) -> Manifest:
+        """Returns what a status calls the object: its name, group and kind, each if there is one."""
+        one = self.object or self.old
+        group, name = str(one.get("apiVersion", "")).rpartition("/")[0], (one.get("metadata") or {}).get("name")
+        return {key: value for key, value in (("name", self.name or name), ("group", group), ("kind", one.get("kind"))) if value}
+
     @property
     def is_validated(self) -> bool:
         """Whether validation rules apply: not to objects being deleted, and not to an edit of parts that they do not read."""
@@ -193,11 +199,11 @@ def answer(
     errors = [*dict.fromkeys(map(sentence, wrong[:MAX_ERRORS])), *more]
     response: Manifest = {"uid": request.uid, "allowed": not errors}
     if errors:
-        # kubectl prints one line for each cause; other clients print the message.
+        # kubectl prints the kind and the name, and one line for each cause; other clients print the message.
         causes = [{"message": _without_field(error), "field": error.path} for error in wrong[:MAX_ERRORS]]
         causes += [{"message": text, "field": wrong[MAX_ERRORS].path} for text in more]
         code, reason = refusal
-        status = {"code": code, "reason": reason, "message": _message(errors), "details": {"causes": causes}}
+        status = {"code": code, "reason": reason, "message": _message(errors), "details": {**request.names(), "causes": causes}}
         response["status"] = {"apiVersion": "v1", "kind": "Status", "status": "Failure", **status}
     if patch:
         import base64

@@ -68,6 +68,15 @@ def test_a_set_that_is_right_is_allowed(judge: Reviewer, workload: Manifest) -> 
     assert response(judge.validate(asked("CREATE", workload))) == {"uid": "42", "allowed": True}
 
 
+def test_what_is_denied_is_called_by_its_kind_and_name_as_kubectl_prints_them(judge: Reviewer, workload: Manifest) -> None:
+    details = response(judge.validate(asked("UPDATE", without_cliques(workload), workload)))["status"]["details"]
+    assert {key: details[key] for key in ("name", "group", "kind")} == {
+        "name": workload["metadata"]["name"],
+        "group": "grove.io",
+        "kind": "PodCliqueSet",
+    }
+
+
 def test_every_error_is_told_at_once_with_its_field(judge: Reviewer, workload: Manifest) -> None:
     worker = workload["spec"]["template"]["cliques"][0]["spec"]
     worker["minAvailable"], worker["podSpec"]["restartPolicy"] = 3, "always"
