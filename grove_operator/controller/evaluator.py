@@ -165,7 +165,7 @@ class Evaluator:
         `requeue_after` is in seconds, for holds whose end no watch reports.
         """
         message = hold_message(outcome)
-        self._enqueue_set(key, self._stalls.hold(key, message))
+        self._enqueue_set(key, self._stalls.hold(key, message) | self._pending.observe(key, outcome))
         stall = self._stalls.stall(key)
         try:
             live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
@@ -210,7 +210,9 @@ class Evaluator:
 
         The replica's step is evaluated on the view of the set, so that changes of what it reads enqueue the set.
         """
-        index, remaining = self._pending.overdue_replica(key, now)
+        if (kept := self._pending.kept_condition(key, live)) is not None:
+            result.conditions.append(kept)
+        index, remaining = self._pending.overdue_replica(key, live, now)
         if index is None:
             return remaining
         condition = await run(partial(_pending_condition, result, live, objects, key._replace(replica=index), now, context))

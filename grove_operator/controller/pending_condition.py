@@ -9,8 +9,9 @@ from applier.ref import Manifest, Ref
 from grove_compiler.engine.runtime.results import Event, ObjectWait, StatusCondition, event_name
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.conditions import STALLED, condition_of, is_held, is_true
-from grove_compiler.step import GROUP, Key, StepResult
+from grove_compiler.step import GROUP, Key, StepHold, StepResult
 from grove_operator.cluster.why import reasons, root_cause
+from grove_operator.controller.membership import replicas_of
 
 CONDITION = "WhyPending"
 GRACE_PERIOD = 30.0
@@ -30,33 +31,52 @@ class _Reason(NamedTuple):
 class PendingTracker:
     """Tracks which replicas of each set lack pods, since when the set has any, and why.
 
-    After a restart, and where the clock goes back, grace periods begin again.
+    After a restart, and where the clock goes back, grace periods begin again, but for sets whose condition reports a reason already: that
+    stays until all of their replicas have been observed.
     """
 
     def __init__(self) -> None:
         self._replicas: dict[Key, set[int]] = {}
+        self._observed: dict[Key, set[int]] = {}
+        self._kept: set[Key] = set()
         self._since: dict[Key, float] = {}
         self._reasons: dict[Key, _Reason] = {}
 
-    def observe(self, key: Key, result: StepResult | None) -> bool:
-        """Records whether a replica lacks pods, by the result of its step; none for a key that is gone.
+    def observe(self, key: Key, result: StepResult | StepHold | None) -> bool:
+        """Records whether a replica lacks pods, by the result of its step; none for a key that is gone. Of one that is held that is told.
 
         Returns whether its set has to be evaluated again.
         """
         if key.replica is None:
             if result is None:
                 self._replicas.pop(key, None)
+                self._observed.pop(key, None)
+                self._kept.discard(key)
                 self._forget(key)
             return False
-        pending = self._replicas.setdefault(key.whole, set())
-        was_pending = bool(pending)
-        if result is not None and _lacks_pods(result):
+        pending, observed = self._replicas.setdefault(key.whole, set()), self._observed.setdefault(key.whole, set())
+        was_pending, is_news = bool(pending), key.whole in self._kept and key.replica not in observed
+        (observed.discard if result is None else observed.add)(key.replica)
+        if isinstance(result, StepResult) and _lacks_pods(result):
             pending.add(key.replica)
         else:
             pending.discard(key.replica)
-        return bool(pending) != was_pending
+        return is_news or bool(pending) != was_pending
 
-    def overdue_replica(self, key: Key, now: float) -> tuple[int | None, float]:
+    def kept_condition(self, key: Key, live: Manifest) -> StatusCondition | None:
+        """Returns the condition that a set has, until it is known whether that still holds; none where it is, or where there is none.
+
+        Before a process has observed all replicas, it knows of none that lacks pods.
+        """
+        self._kept.discard(key)
+        told = condition_of(live, CONDITION)
+        is_known = self._replicas.get(key) or len(self._observed.get(key, ())) >= replicas_of(live)
+        if is_known or told.get("status") != "True":
+            return None
+        self._kept.add(key)
+        return StatusCondition(ObjectRef.of(live), CONDITION, "True", told.get("reason", ""), told.get("message", ""), "")
+
+    def overdue_replica(self, key: Key, live: Manifest, now: float) -> tuple[int | None, float]:
         """Returns the first replica that lacks pods once the set's grace period is over, and the rest of that period in seconds.
 
         The rest is 0 when it is over or no replica lacks pods.
@@ -65,7 +85,8 @@ class PendingTracker:
         if not pending:
             self._forget(key)
             return None, 0.0
-        self._since[key] = since = min(self._since.get(key, now), now)
+        began = now - GRACE_PERIOD if is_true(live, CONDITION) else now
+        self._since[key] = since = min(self._since.get(key, began), now)
         remaining = since + GRACE_PERIOD - now
         return (None, remaining) if remaining > 0 else (min(pending), 0.0)
 

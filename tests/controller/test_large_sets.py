@@ -128,7 +128,6 @@ async def test_small_sets_go_on_while_a_step_of_a_large_one_is_taken(monkeypatch
 
     monkeypatch.setattr(evaluator, "step", blocking)
     world = WholeOperator()
-    task = asyncio.ensure_future(world.operator.run())
     try:
         world.cluster.seed(declared(containers(MANY_VALUES)))
         await wait_until(begun.is_set)
@@ -138,8 +137,7 @@ async def test_small_sets_go_on_while_a_step_of_a_large_one_is_taken(monkeypatch
         await wait_until(lambda: len(world.of(POD)) == 3)
     finally:
         gate.set()
-        world.operator.stop(5.0)
-        await asyncio.gather(task, return_exceptions=True)
+        await world.stop()
     assert threads == {"big": {"large steps"}, "chat": {threading.current_thread().name}}
 
 

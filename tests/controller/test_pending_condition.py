@@ -130,3 +130,28 @@ async def test_an_event_that_was_told_is_not_told_again_when_its_reason_comes_ba
                 await world.seed({**one, "status": {"phase": "Pending", "conditions": [{**UNSCHEDULABLE, "reason": reason}]}})
             await asyncio.sleep(60 if reason else 2)
         assert len([one for one in world.of(EVENT) if one["reason"] == "Unschedulable"]) == 1
+
+
+@in_virtual_time
+async def test_after_a_restart_a_set_goes_on_saying_what_it_waits_for_whatever_else_its_status_says() -> None:
+    async with operator_running() as world:
+        await asyncio.sleep(60)
+        told = why(world)
+        await world.stop()
+        world.start()
+        await world.declare(REPLICAS + 1, 2)
+        assert why(world) == told
+        await asyncio.sleep(60)
+        assert why(world) == told
+
+
+@in_virtual_time
+async def test_after_a_restart_it_is_taken_back_where_all_pods_have_become_ready_meanwhile() -> None:
+    async with operator_running() as world:
+        await asyncio.sleep(60)
+        await world.stop()
+        for one in world.of(POD):
+            world.cluster.seed(running_pod(one))
+        world.start()
+        await asyncio.sleep(10)
+        assert why(world) == ""

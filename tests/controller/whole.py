@@ -28,9 +28,19 @@ class WholeOperator:
         self.cluster = MemoryCluster(schemas=FreeSchemas())
         self.cluster.seed(*crds())
         self.results: list[Result[Key]] = []
+        self.start()
+
+    def start(self) -> None:
+        """A process of the operator starts."""
         context = StepContext(shipped_program(), settings_of("1.35"))
         options = OperatorOptions(namespace="default", on_result=self.results.append)
         self.operator = Operator(self.cluster, context, lambda: EPOCH + asyncio.get_running_loop().time(), options)
+        self._running = asyncio.ensure_future(self.operator.run())
+
+    async def stop(self) -> None:
+        """It ends."""
+        self.operator.stop(5.0)
+        await asyncio.gather(self._running, return_exceptions=True)
 
     def of(self, kind: Kind) -> list[Manifest]:
         return list(self.cluster.store.of(kind.group, kind.kind, "default"))
@@ -56,10 +66,8 @@ class WholeOperator:
 async def operator_running() -> AsyncIterator[WholeOperator]:
     """An operator with a set of six replicas of two pods."""
     world = WholeOperator()
-    task = asyncio.ensure_future(world.operator.run())
     try:
         await world.declare(REPLICAS, 1)
         yield world
     finally:
-        world.operator.stop(5.0)
-        await asyncio.gather(task, return_exceptions=True)
+        await world.stop()
