@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from applier.ref import Manifest
 from grove_cli.queries.facts import deletion_of, gates_of
-from grove_compiler.kube.conditions import is_held, is_true, status_of
+from grove_compiler.kube.conditions import condition_of, is_held, is_true, status_of
 from grove_compiler.kube.pod_request import request_of
 from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import PART_OF
@@ -58,7 +58,7 @@ def _summary(pcs: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
         gated=sum(bool(gates_of(pod)) for pod in active),
         gpus=sum(gpus_of(pod) for pod in active if (pod.get("spec") or {}).get("nodeName")),
         created=time(metadata.get("creationTimestamp") or None),
-        why=why_of(pcs),
+        why=why_of(pcs) or unplaced(active),
     )
 
 
@@ -68,6 +68,16 @@ def why_of(pcs: Manifest) -> str:
         return deletion
     true = {condition.get("type"): condition for condition in status_of(pcs).get("conditions") or [] if condition.get("status") == "True"}
     return next((f"{true[waiting].get('reason')}: {true[waiting].get('message')}" for waiting in WAITING if waiting in true), "")
+
+
+def unplaced(pods: Sequence[Manifest]) -> str:
+    """Returns which pod the scheduler cannot place and why, and how many others; empty if none. Few schedulers report that of a gang."""
+    conditions = {pod["metadata"]["name"]: condition_of(pod, "PodScheduled") for pod in pods}
+    found = sorted(name for name, condition in conditions.items() if condition.get("reason") == "Unschedulable")
+    if not found:
+        return ""
+    message = f"Unschedulable: Pod {found[0]}: {conditions[found[0]].get('message') or ''}".rstrip(": ")
+    return f"{message} (and {len(found) - 1} more)" if found[1:] else message
 
 
 def held_note(pcs: Manifest, *, may_fix: bool = False) -> str:

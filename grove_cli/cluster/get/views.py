@@ -11,7 +11,7 @@ from grove_cli.cluster.get.table import KindView, Row
 from grove_cli.queries.facts import deadline, deletion_of
 from grove_cli.queries.list_query import Found
 from grove_cli.queries.pod_columns import containers_ready, restarts, status_text
-from grove_cli.queries.sets_query import SetSummary, gpus_of, summaries
+from grove_cli.queries.sets_query import SetSummary, gpus_of, summaries, unplaced
 from grove_cli.queries.tree_query import is_training
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import condition_of, is_true, status_of
@@ -99,7 +99,7 @@ def _gang_row(gang: Manifest, pods: Sequence[Manifest], now: float) -> Row:
     metadata, status = gang["metadata"], status_of(gang)
     labels, groups = labels_of(gang), (gang.get("spec") or {}).get("podgroups") or []
     placed = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName")]
-    why = _why(gang) or _unplaced(pods)
+    why = _why(gang) or unplaced(pods)
     cells = (
         metadata["name"],
         str(labels.get(PART_OF) or ""),
@@ -142,16 +142,6 @@ def _why(gang: Manifest) -> str:
         if condition.get("status") == wrong:
             return f"{condition.get('reason')}: {condition.get('message') or ''}".rstrip(": ")
     return ""
-
-
-def _unplaced(pods: Sequence[Manifest]) -> str:
-    """Returns which pod the scheduler cannot place and why, and how many others; empty if none. Few schedulers report that of a gang."""
-    conditions = {pod["metadata"]["name"]: condition_of(pod, "PodScheduled") for pod in pods}
-    found = sorted(name for name, condition in conditions.items() if condition.get("reason") == "Unschedulable")
-    if not found:
-        return ""
-    message = f"Unschedulable: Pod {found[0]}: {conditions[found[0]].get('message') or ''}".rstrip(": ")
-    return f"{message} (and {len(found) - 1} more)" if found[1:] else message
 
 
 GANGS = KindView(

@@ -75,6 +75,14 @@ def test_all_namespaces_are_told_by_name(bench: Bench) -> None:
     ]
 
 
+NO_NODE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no node"}
+
+
+def test_a_pod_that_the_scheduler_cannot_place_is_told_before_a_condition_is(bench: Bench) -> None:
+    bench.cluster.seed(live("Pod", "qwen-e", "qwen", spec={"containers": []}, status={"phase": "Pending", "conditions": [NO_NODE]}))
+    assert columns(bench.run("get", "sets", "-n", "shop").out)[1][8:] == ["Unschedulable:", "Pod", "qwen-e:", "no", "node"]
+
+
 WHY = {
     "pending": ({"status": {"conditions": [PENDING]}}, "Unschedulable: Pod qwen-a: no place for it"),
     "held before pending": (
