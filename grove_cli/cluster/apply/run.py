@@ -100,9 +100,9 @@ class ApplyRun:
         not_ready.end()
         for error in report.errors:
             say(error)
-        if self.source is not None and (line := effects_line(self.source)):
-            say(line)
         if report.ok:
+            if self.source is not None and (line := effects_line(self.source)):
+                say(line)
             return EXIT_OK
         return self.ended.code or EXIT_ERROR
 

@@ -53,6 +53,12 @@ def operated(bench: Bench) -> None:
     bench.writes()
 
 
+def test_what_the_operator_would_make_of_a_set_that_is_not_written_is_not_told(bench: Bench) -> None:
+    operated(bench)
+    done = bench.run("apply", bench.file(minimal(2)), "--field-manager", "people")
+    assert (done.code, "owns spec.replicas" in done.err, "generates from this" in done.err) == (2, True, False)
+
+
 @pytest.mark.parametrize(
     ("what", "is_led"),
     [
