@@ -127,6 +127,13 @@ def test_the_event_of_a_restart_says_what_failed_and_what_is_left() -> None:
     )
 
 
+@pytest.mark.parametrize(("message", "told"), [("OOMKilled", "137 (OOMKilled)"), ("Error", "137"), ("Loss is NaN\nat step 5", "137")])
+def test_the_event_of_a_restart_names_the_reason_of_the_kubelet(message: str, told: str) -> None:
+    simulation = started(maxRestarts=2)
+    fail(simulation, 0, 137, message=message)
+    assert f" exited with {told}; restart 1 of 2" in simulation.world.told[-1]
+
+
 def test_once_the_budget_is_spent_the_next_failure_ends_the_workload() -> None:
     simulation = started(maxRestarts=1)
     fail(simulation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from grove_compiler.graph.node import Manifest
@@ -20,6 +21,8 @@ DISRUPTED_BY = ("DisruptionTarget", "TerminationTarget")
 """Conditions of disrupted pods: Kubernetes' own, and Kueue's for pods that it preempts."""
 INIT_CONTAINER = "init container "
 """The prefix of an init container's name in failures."""
+KUBELETS_REASON = re.compile("(?!Error$)[A-Z][A-Za-z]+")
+"""What a kubelet says of a container without last words, such as OOMKilled. "Error" says no more than the exit code."""
 MESSAGE_LINES, MESSAGE_LENGTH = 5, 400
 
 
@@ -159,7 +162,8 @@ def failure_description(clique: str, report: Manifest) -> str:
     if cause == "PodFailed":
         container = f", {_named(report['container'])}," if report.get("container") else ""
         code = f" exited with {report['exitCode']}" if report.get("exitCode") is not None else " failed"
-        return f"pod {pod}{container}{code}"
+        reason = f" ({message})" if message and KUBELETS_REASON.fullmatch(message) else ""
+        return f"pod {pod}{container}{code}{reason}"
     description = {
         "PodDeleted": f"pod {pod} was deleted",
         "PodDisrupted": f"pod {pod} was disrupted",
