@@ -94,6 +94,7 @@ ORDER = (
     "priorityclass",
     "serviceaccount",
     "rbac",
+    "userroles",
     "configmap",
     "service",
     "deployment",

@@ -72,6 +72,15 @@ class ServiceAccount(Part):
     """Annotations of the service account."""
 
 
+class UserRoles(Part):
+    """Roles for people who have sets in their namespaces."""
+
+    create: bool = True
+    """Whether to create roles by which `view`, `edit` and `admin` of Kubernetes include sets and what they become."""
+    cluster_viewers: list[dict[str, str]] = []
+    """Subjects that may read topologies, PriorityClasses and the operator's configuration, such as the group `system:authenticated`."""
+
+
 class Webhooks(Part):
     """The admission webhooks, which the operator serves."""
 
@@ -189,6 +198,8 @@ class Values(Part):
     """Topology spread constraints of the pods."""
     service_account: ServiceAccount = ServiceAccount()
     """The service account."""
+    user_roles: UserRoles = UserRoles()
+    """Roles of users."""
     crds: Crds = Crds()
     """CustomResourceDefinitions."""
     webhooks: Webhooks = Webhooks()

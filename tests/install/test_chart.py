@@ -36,6 +36,7 @@ CHOICES: dict[str, Manifest] = {
         "affinity": {"podAntiAffinity": None},
         "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}],
         "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn"}},
+        "userRoles": {"clusterViewers": [{"kind": "Group", "apiGroup": "rbac.authorization.k8s.io", "name": "system:authenticated"}]},
         "webhooks": {"failurePolicy": "Ignore", "annotations": {"cert-manager.io/inject-ca-from": "grove-system/grove"}},
         "rules": {"configMap": "my-rules"},
         "priorityClass": {"create": True, "name": "grove-critical", "value": 1000},
@@ -51,6 +52,7 @@ CHOICES: dict[str, Manifest] = {
             },
         },
     },
+    "no roles of users": {"userRoles": {"create": False}},
     "an authorizer that exempts nobody": {"config": {"authorizer": {"enabled": True, "exemptServiceAccountUserNames": []}}},
     "an authorizer that exempts somebody": {"config": {"authorizer": {"enabled": True, "exemptServiceAccountUserNames": [AWKWARD]}}},
     "preflight checks": {
