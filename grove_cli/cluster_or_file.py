@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from grove_cli.cluster import session as sessions
-from grove_cli.cluster.session import Session
+from grove_cli.cluster.session import Session, say
 from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
+from kube_objects.words import listed
 
 if TYPE_CHECKING:
     from applier.ref import Manifest
@@ -57,9 +58,13 @@ def run_with_rules(
         from grove_cli.operator.read_objects import in_cluster
         from grove_cli.operator.start_files import as_installed, live_context, read_start_files
 
-        context = await live_context(await as_installed(read_start_files(*start), session.cluster), session)
+        files = await as_installed(read_start_files(*start), session.cluster)
+        context = await live_context(files, session)
         namespace = ALL if all_namespaces else session.namespace
-        return show(await in_cluster(session.cluster, context, namespace), namespace, context)
+        read = await in_cluster(session.cluster, context, namespace, partial=True)
+        if unread := [*read.unread, *filter(None, [files.unknown])]:
+            say(f"waits are told as the operator has reported them: you may not read {listed(unread)}")
+        return show(read._replace(unread=unread), namespace, context)
 
     def from_file(path: str) -> int:
         from grove_cli.operator.read_objects import in_file

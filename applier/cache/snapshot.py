@@ -47,7 +47,7 @@ class FetchedObjects:
         self.unserved: set[Kind] = set()  # kinds that the server does not serve, so that no object of them exists
         self._listed: set[tuple[str, str, str]] = set()
         self._fetched: set[Ref] = set()
-        self._unread: dict[tuple[str, str, str], str] = {}
+        self.unread: dict[tuple[str, str, str], ClusterError] = {}  # by group, kind and namespace
 
     def get(self, ref: Ref) -> Manifest | None:
         """Returns the live object, or None if there was none.
@@ -56,8 +56,8 @@ class FetchedObjects:
         """
         found = self.objects.get(ref)
         if found is None and not self.covers(ref):
-            if reason := self._unread.get(ref[:3]):
-                raise NotSynced(reason)
+            if error := self.unread.get(ref[:3]):
+                raise NotSynced(str(error))
             raise KeyError(f"{ref} was not read")
         return found
 
@@ -79,9 +79,9 @@ class FetchedObjects:
         for manifest in manifests:
             self.objects[Ref.of(manifest)] = manifest
 
-    def note_unread(self, query: Query, reason: str) -> None:
+    def note_unread(self, query: Query, error: ClusterError) -> None:
         """Records why objects could not be read."""
-        self._unread[query.kind.group, query.kind.kind, query.namespace] = reason
+        self.unread[query.kind.group, query.kind.kind, query.namespace] = error
 
     def add_one(self, ref: Ref, manifest: Manifest | None) -> None:
         """Adds the answer to a GET; None for an object that does not exist."""
@@ -125,7 +125,7 @@ async def read_once(
         raise unexpected[0]
     if partial and len(errors) < len(unique) and all(map(_is_of_one_kind, errors.values())):
         for query, error in errors.items():
-            snapshot.note_unread(query, str(error))
+            snapshot.note_unread(query, error)
     elif errors:
         raise next(iter(errors.values())) if len(errors) == 1 else Unread(list(errors.values()))
     return snapshot

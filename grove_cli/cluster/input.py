@@ -12,7 +12,7 @@ from applier.desired import DuplicateObject, Graph
 from applier.errors import UnknownKind
 from applier.ref import DEFINITION, GroupKind, Kind, Manifest, Ref
 from grove_cli.cluster.options import InputOptions
-from grove_cli.cluster.session import Failed, Session
+from grove_cli.cluster.session import Failed, Session, say
 from grove_cli.errors import Reported
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
@@ -20,6 +20,7 @@ from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.document import Document, objects_in
 from grove_operator.cluster.classify import Classified, Item, about_compiled, classify_documents
 from grove_operator.cluster.desired import Sources, desired_graph
+from kube_objects.words import listed
 
 if TYPE_CHECKING:
     from applier.outcome import Step
@@ -49,6 +50,8 @@ class ClusterInput:
         """What the operator makes of the edit, where one leads."""
         self.led: list[Ref] = []
         """The sets and topologies that it leads."""
+        self.unread: list[str] = []
+        """What may not be read of what a set depends on, so that the operator alone can check it."""
         self._files = [self.reader.find_file]
 
     async def graph(self, session: Session) -> Graph:
@@ -61,6 +64,8 @@ class ClusterInput:
         if self.sorted.compiled:
             compiled = await self._compile(session, findings)
         self._report(findings)
+        if self.unread:
+            say(f"only the operator checks all of this: you may not read {listed(self.unread)}")
         items = [*await self._served(session, self.sorted.subjects), *self.sorted.plain]
         try:
             items = await in_namespace(session.cluster, items, session.namespace, only=bool(self.namespace))
@@ -77,8 +82,9 @@ class ClusterInput:
 
     async def _compile(self, session: Session, findings: list[Diagnostic]) -> CompiledGraph:
         """Compiles the sets for the existing objects, and adds the findings. The graph is empty if there are errors."""
+        from applier.cache.snapshot import as_one
         from grove_cli.program import LoadedRules
-        from grove_cli.queries.installed import read_operators
+        from grove_cli.queries.installed import read_operators, unknown_configuration
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.decoder import SET_KIND
@@ -93,31 +99,41 @@ class ClusterInput:
         version = options.kube_version or await session.version() or OFFLINE_KUBE_VERSION
         settings = Settings(session.namespace, options.pods, version, mnnvl_shape=options.mnnvl_shape)
         namespaces = _namespaces(self.sorted, session.namespace)
-        snapshot = await read_snapshot(session.cluster, namespaces)
-        # Not in the snapshot: with revisions it would be a step of an operator, which changes one replica after the other.
-        recorded = Snapshot((), ObjectList([*snapshot, *await read_revisions(session.cluster, namespaces)]))
-        old = all_as_recorded((Document(one) for one in snapshot if one["kind"] == SET_KIND), recorded)
+        found = await read_snapshot(session.cluster, namespaces)
         operators = await read_operators(session.cluster)
         configuration = self.config or await self._installed_configuration(session, operators, findings)
-        inputs = Inputs(self.sorted.compiled, snapshot, old, configuration, settings)
+        live = await self._leave_to_leader(session, operators, found.objects)
+        if not self.leader and (missing := [error for kind, error in found.unread.items() if kind.namespaced]):
+            raise as_one([*missing])
+        # Not in the snapshot: with revisions it would be a step of an operator, which changes one replica after the other.
+        recorded = Snapshot((), ObjectList([*found.objects, *await read_revisions(session.cluster, namespaces)]))
+        old = all_as_recorded((Document(one) for one in found.objects if one["kind"] == SET_KIND), recorded)
+        inputs = Inputs(self.sorted.compiled, found.objects, old, configuration, settings)
         result = compile_inputs(inputs, program)
         installed = configuration.file if configuration is not None and configuration is not self.config else None
-        findings += [one for one in about_compiled(result.diagnostics) if one.severity == "error" or one.file != installed]
-        if self.sorted.subjects and not options.children:
-            live = self._leave_to_leader(session, operators, snapshot)
-            if self.leader and not has_errors(result.diagnostics):
-                self.effects = self._effects(inputs, live, recorded, program, result.graph)
+        diagnostics = [one for one in about_compiled(result.diagnostics) if one.severity == "error" or one.file != installed]
+        if self.leader:
+            unknown = "" if configuration or self._has_configuration() else unknown_configuration(operators)
+            self.unread = [*(kind.plural for kind in found.unread), *filter(None, [unknown])]
+        if self.unread:  # what seems to be missing may be there
+            diagnostics = [replace(one, severity="warning") for one in diagnostics]
+        elif self.leader and not has_errors(diagnostics):
+            self.effects = self._effects(inputs, live, recorded, program, result.graph)
+        findings += diagnostics
         return result.graph
 
-    def _leave_to_leader(
+    async def _leave_to_leader(
         self, session: Session, operators: Sequence[InstalledOperator] | None, snapshot: Sequence[Manifest]
     ) -> list[Manifest]:
-        """Finds what leads the sets and topologies of the files; returns those that exist."""
-        from grove_cli.queries.installed import leading_operator
+        """Finds what leads the sets and topologies of the files, unless they are to be written with all; returns those that exist."""
+        from grove_cli.queries.installed import hidden_operator, leading_operator
 
         subjects = self._subjects(session)
         live = [one for one in snapshot if Ref.of(one) in subjects]
-        self.leader = leading_operator(operators, live, session.clock())
+        if subjects and not self.options.children:
+            self.leader = leading_operator(operators, live, session.clock())
+            if not self.leader and operators is None:
+                self.leader = await hidden_operator(session.cluster, snapshot, min(_namespaces(self.sorted, session.namespace)))
         self.led = [*subjects] if self.leader else []
         return live
 
@@ -135,18 +151,21 @@ class ClusterInput:
     ) -> Document | None:
         """Returns the configuration of the operator in the cluster; none if one is given, by its option or among the manifests."""
         from grove_cli.queries.installed import installed_configuration
-        from grove_compiler.decoder import CONFIGURATION_KIND
 
-        values = (value for document in self.sorted.compiled for _, value in objects_in(document.value))
-        if self.options.config or any(isinstance(value, dict) and value.get("kind") == CONFIGURATION_KIND for value in values):
-            return None
-        if (found := await installed_configuration(session.cluster, operators)) is None:
+        if self._has_configuration() or (found := await installed_configuration(session.cluster, operators)) is None:
             return None
         reader = InputReader()
         configuration = reader.configuration(found)
         findings += reader.problems
         self._files.append(reader.find_file)
         return configuration
+
+    def _has_configuration(self) -> bool:
+        """Returns whether a configuration is given, by its option or among the manifests."""
+        from grove_compiler.decoder import CONFIGURATION_KIND
+
+        values = (value for document in self.sorted.compiled for _, value in objects_in(document.value))
+        return bool(self.options.config) or any(isinstance(value, dict) and value.get("kind") == CONFIGURATION_KIND for value in values)
 
     def _subjects(self, session: Session) -> set[Ref]:
         """Returns the sets and topologies of the files. A topology has no namespace."""

@@ -10,6 +10,7 @@ from applier.outcome import QUIET, Action, Step
 from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.words import COLOURS, More, folded, reason_of, tally
 from grove_cli.terminal import MIN_NAME_WIDTH, Terminal, fitted, visible
+from kube_objects.words import listed
 
 WIDEST_ACTION = max(len(action) for action in Action)
 
@@ -56,9 +57,11 @@ def effects_text(source: ClusterInput, terminal: Terminal) -> str:
     """Returns the objects that the operator creates, configures and deletes, under a heading; empty where none leads."""
     if not source.leader:
         return ""
-    heading = terminal.paint("effects", "1") + f" by the operator ({source.leader}); --children includes them"
+    heading = terminal.paint("effects", "1") + f" by the operator ({source.leader})"
+    if source.unread:
+        return f"{heading} are not known: you may not read {listed(source.unread)}\n"
     summary = terminal.paint("Effects: ", "1") + by_action(source.effects)
-    return "\n".join([heading, *step_lines(source.effects, terminal), summary]) + "\n"
+    return "\n".join([f"{heading}; --children includes them", *step_lines(source.effects, terminal), summary]) + "\n"
 
 
 def effects_line(source: ClusterInput) -> str:

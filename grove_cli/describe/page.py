@@ -17,10 +17,10 @@ from grove_cli.queries.tree import branches, grow, owner_uid
 from grove_cli.render.as_table import table
 from grove_cli.terminal import Terminal, visible
 from grove_cli.why.as_text import cause_lines, why_value
+from grove_cli.why.causes import causes_in
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import time
 from grove_compiler.step import StepContext
-from grove_operator.controller.waiting import causes_of
 from kube_objects.manifest import namespaced_name, without_managed_fields
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def page(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: StepCont
         ("Status", status_lines(manifest)),
         ("Conditions", condition_lines(manifest, now, inner)),
         ("Objects", object_lines(owned_by(manifest, read.objects, context.program), inner)),
-        ("Waits for", cause_lines(causes_of(manifest, pcs, read.objects, read.unserved, context, now), now, inner)),
+        ("Waits for", cause_lines(causes_in(read, manifest, pcs, context, now), now, inner)),
         ("Events", event_lines(manifest, events_about(manifest, read.objects), now, inner)),
     ]
     if manifest["kind"] == SET_KIND:
@@ -57,7 +57,7 @@ def page_value(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: St
         "metadata": without_managed_fields(manifest)["metadata"],
         **{key: manifest[key] for key in ("spec", "status") if key in manifest},
         "objects": [{"kind": each.kind, "count": each.number, "ready": each.ready} for each in owned],
-        "waits": why_value(causes_of(manifest, pcs, read.objects, read.unserved, context, now)),
+        "waits": why_value(causes_in(read, manifest, pcs, context, now)),
         "events": [event_value(each) for each in events_about(manifest, read.objects)],
     }
     return value | ({"revisions": _revisions(revisions_of(pcs, read.objects))} if manifest["kind"] == SET_KIND else {})

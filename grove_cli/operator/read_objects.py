@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from applier.cache import Query, read_once
+from applier.cache.snapshot import Unread
+from applier.errors import ClusterError, Forbidden
 from applier.ref import EVENT, Kind, Manifest, Ref, uid_of
 from grove_cli.queries.tree_query import not_served
 from grove_compiler.decoder import SET_KIND
@@ -19,28 +21,45 @@ if TYPE_CHECKING:
     from applier.cluster import Cluster
 
 
+NEVER_ASKED = frozenset({"Secret", "ServiceAccount", "Role", "RoleBinding"})
+"""Kinds that are made for each set, and of which no rule asks what there is."""
+
+
 class ReadObjects(NamedTuple):
-    """Objects, the kinds that the server does not serve, and all kinds that were listed."""
+    """Objects, the kinds that the server does not serve, and all kinds that were listed. `unread` is what may not be read, in words."""
 
     objects: list[Manifest]
     unserved: set[Kind]
     kinds: set[Kind]
+    unread: Sequence[str] = ()
 
 
-async def in_cluster(cluster: Cluster, context: StepContext, namespace: str) -> ReadObjects:
+async def in_cluster(cluster: Cluster, context: StepContext, namespace: str, *, partial: bool = False) -> ReadObjects:
     """Returns the objects that an operator watches, and events; of all namespaces without a `namespace`.
 
-    Raises `ClusterError`; `NoSuchObject` if the server does not serve PodCliqueSets, because nothing can be said of them then.
+    With `partial` some kinds may be forbidden, but for PodCliqueSets. Raises `ClusterError`; `NoSuchObject` if the server does not serve
+    PodCliqueSets, because nothing can be said of them then.
     """
     watches = [*watched(namespace, context.settings), Query(EVENT, namespace)]
-    by_labels = [
-        await read_once(cluster, [watch for watch in watches if watch.labels == labels], labels=labels)
-        for labels in {watch.labels for watch in watches}
-    ]
-    unserved = {kind for each in by_labels for kind in each.unserved}
+    objects, unserved, unread = list[Manifest](), set[Kind](), dict[str, ClusterError]()
+    for labels in {watch.labels for watch in watches}:
+        queries = [*dict.fromkeys(watch for watch in watches if watch.labels == labels)]
+        try:
+            read = await read_once(cluster, queries, labels=labels, partial=partial)
+        except ClusterError as error:
+            errors = error.errors if isinstance(error, Unread) else [error]
+            if not partial or len(errors) < len(queries):
+                raise
+            unread |= {query.kind.kind: each for query, each in zip(queries, errors, strict=True)}  # none of them was read
+            continue
+        objects += read.objects.values()
+        unserved |= read.unserved
+        unread |= {kind: error for (_, kind, _), error in read.unread.items()}
+    if wrong := unread.get(SET_KIND) or next((each for each in unread.values() if not isinstance(each, Forbidden)), None):
+        raise wrong
     if any(kind.kind == SET_KIND for kind in unserved):
         raise not_served(SET_KIND)
-    return ReadObjects([manifest for each in by_labels for manifest in each.objects.values()], unserved, {watch.kind for watch in watches})
+    return ReadObjects(objects, unserved, {watch.kind for watch in watches}, [kind for kind in unread if kind not in NEVER_ASKED])
 
 
 def in_file(path: str) -> ReadObjects:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grove_cli import findings
@@ -29,7 +30,7 @@ class StartFiles:
     """The rules of `folders` in addition to the built-in ones, and the configuration of the file `path`.
 
     Both are empty, and `document` is none, when the command line does not name them. `is_installed` if they are those of an operator in
-    the cluster, whose log has the warnings about them.
+    the cluster, whose log has the warnings about them. `unknown` is the configuration that may not be read, in words; empty if none is.
     """
 
     folders: Sequence[str]
@@ -37,6 +38,7 @@ class StartFiles:
     program: Program
     document: Document | None
     is_installed: bool = False
+    unknown: str = ""
 
     def context(self, settings: Settings) -> StepContext:
         """Returns the context of all steps. Prints findings about the configuration, and raises `Reported` if they are errors."""
@@ -58,10 +60,13 @@ def read_start_files(config: str | None, folders: Sequence[str], *, may_be_empty
 
 async def as_installed(files: StartFiles, cluster: Cluster) -> StartFiles:
     """Returns the files with the configuration of the operator in a cluster, if they have none. Raises `ClusterError`, and `Reported`."""
-    from grove_cli.queries.installed import installed_configuration, read_operators
+    from grove_cli.queries.installed import installed_configuration, read_operators, unknown_configuration
 
-    if files.document is not None or (found := await installed_configuration(cluster, await read_operators(cluster))) is None:
+    if files.document is not None:
         return files
+    operators = await read_operators(cluster)
+    if (found := await installed_configuration(cluster, operators)) is None:
+        return replace(files, unknown=unknown_configuration(operators))
     return StartFiles(files.folders, found.name, files.program, _document(found), is_installed=True)
 
 

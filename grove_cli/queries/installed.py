@@ -11,6 +11,7 @@ from applier.errors import Forbidden, UnknownKind
 from applier.ref import DEFINITION_KIND, Kind, Manifest, Ref
 from grove_cli.queries.mounted_configuration import MountedFile, mounted_configuration, read_mounted
 from grove_compiler.decoder import SET_KIND
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.kube.timestamp import time
 from grove_compiler.record import record
 from kube_objects.manifest import labels_of
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from grove_cli.reading.files import InputFile
 
 DEPLOYMENT, LEASE = Kind("apps", "v1", "Deployment"), Kind("coordination.k8s.io", "v1", "Lease")
+ACCESS = Kind("authorization.k8s.io", "v1", "SelfSubjectAccessReview")
+NAMESPACE = "grove-system"
+"""Where the documentation installs the operator: who may not list all Deployments may still be allowed to read that one."""
 NAME, OPERATOR = "grove-operator", "app.kubernetes.io/name=grove-operator"
 """The Deployment's name in the upstream operator's chart and by default in ours, and the label by which ours is known under any name."""
 LEASE_NAME = "grove-operator-leader-election"
@@ -69,6 +73,8 @@ class Definition:
 async def read_operators(cluster: Cluster) -> list[InstalledOperator] | None:
     """Returns the operators of a cluster; None if neither Deployments nor leases may be read. Raises `ClusterError`."""
     deployments = await _list(cluster, DEPLOYMENT, fields=f"metadata.name={NAME}") or await _list(cluster, DEPLOYMENT, labels=OPERATOR)
+    if deployments is None:
+        deployments = await _list(cluster, DEPLOYMENT, NAMESPACE, fields=f"metadata.name={NAME}") or None
     if deployments:
         return [_of_deployment(each) for each in deployments]
     leases = await _list(cluster, LEASE, fields=f"metadata.name={LEASE_NAME}")
@@ -83,6 +89,29 @@ async def installed_configuration(cluster: Cluster, operators: Sequence[Installe
         if operator.configuration and (found := await read_mounted(cluster, operator.namespace, operator.configuration)):
             return found
     return None
+
+
+def unknown_configuration(operators: Sequence[InstalledOperator] | None) -> str:
+    """Returns that the configuration of an operator is not known, if none that may be read was found; empty where there is none to read."""
+    if operators is None or any(one.configuration or one.holder for one in operators):
+        return "the operator's configuration (--config)"
+    return ""
+
+
+async def hidden_operator(cluster: Cluster, existing: Sequence[Manifest], namespace: str) -> str:
+    """Returns what shows that an operator leads sets where neither Deployments nor leases may be read, as `leading_operator` does.
+
+    That is the status of any set, or that who asks may not create what sets become. Raises `ClusterError`.
+    """
+    if told := reported_status(existing):
+        return told
+    attributes = {"namespace": namespace, "verb": "create", "group": "grove.io", "resource": "podcliques"}
+    review = {"apiVersion": ACCESS.api_version, "kind": ACCESS.kind, "spec": {"resourceAttributes": attributes}}
+    try:
+        answer = await cluster.create(await cluster.resource(ACCESS), review, manager="grove")
+    except UnknownKind:
+        return ""
+    return "" if status_of(answer).get("allowed") else "hidden from you, who may not create PodCliques"
 
 
 async def read_definitions(cluster: Cluster, ours: Sequence[Manifest]) -> list[Definition]:
@@ -138,10 +167,10 @@ def _difference(ours: Any, live: Any, path: str) -> str:
     return "" if ours == live else path
 
 
-async def _list(cluster: Cluster, kind: Kind, *, labels: str = "", fields: str = "") -> list[Manifest] | None:
-    """Returns the objects of a kind in all namespaces; None if they may not be read."""
+async def _list(cluster: Cluster, kind: Kind, namespace: str = "", *, labels: str = "", fields: str = "") -> list[Manifest] | None:
+    """Returns the objects of a kind, in all namespaces without one; None if they may not be read."""
     try:
-        return (await cluster.list(await cluster.resource(kind), labels=labels, fields=fields)).items
+        return (await cluster.list(await cluster.resource(kind), namespace, labels=labels, fields=fields)).items
     except (Forbidden, UnknownKind):
         return None
 

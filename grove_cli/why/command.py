@@ -76,12 +76,12 @@ def _print_one(name: str, output: str, read: ReadObjects, namespace: str, contex
     from grove_cli.queries.tree_query import find
     from grove_cli.terminal import terminal_of
     from grove_cli.why.as_text import why_report, why_text
-    from grove_operator.controller.waiting import causes_of
+    from grove_cli.why.causes import causes_in
 
     now = time.time()
     manifest, pcs = find(name, namespace, read.objects)
     root = Ref.of(manifest)
-    causes = causes_of(manifest, pcs, read.objects, read.unserved, context, now)
+    causes = causes_in(read, manifest, pcs, context, now)
     if output == "json":
         outputs.write_report(why_report(root, causes))
     else:

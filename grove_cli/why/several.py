@@ -11,12 +11,13 @@ from grove_cli.operator.read_objects import ReadObjects
 from grove_cli.render.as_table import HEADER, WAITING, table
 from grove_cli.terminal import Terminal, visible
 from grove_cli.why.as_text import why_report
+from grove_cli.why.causes import causes_of_sets
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.record import record
 from grove_compiler.step import StepContext
-from grove_operator.cluster.why import Reason, reasons, root_cause
-from grove_operator.controller.waiting import HELD, RecordedCache, waits_in
+from grove_operator.cluster.why import Reason, root_cause
+from grove_operator.controller.waiting import HELD
 from kube_objects.label_selector import Selector
 
 HEAD = ("NAME", "READY", "FOR", "WHY")
@@ -53,10 +54,9 @@ class WaitingSet:
 
 def waiting_sets(read: ReadObjects, context: StepContext, now: float, namespace: str, selector: str) -> list[WaitingSet]:
     """Returns the selected sets that wait, the worst first; of all namespaces if `namespace` is empty."""
-    selected, cache = Selector(selector), RecordedCache(read.objects, read.unserved)
+    selected = Selector(selector)
     sets = [each for each in read.objects if each["kind"] == SET_KIND and namespace in ("", each["metadata"].get("namespace"))]
-    causes = ((pcs, reasons(Ref.of(pcs), waits_in(cache, pcs, context, now))) for pcs in filter(selected.matches, sets))
-    found = [WaitingSet(pcs, each) for pcs, each in causes if each]
+    found = [WaitingSet(pcs, each) for pcs, each in causes_of_sets(read, filter(selected.matches, sets), context, now) if each]
     return sorted(found, key=lambda each: each.badness)
 
 

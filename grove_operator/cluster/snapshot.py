@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from applier.cluster import Cluster, Resource
 from applier.errors import Forbidden, UnknownKind
 from applier.ref import Kind, Manifest
 from grove_compiler.labels import MANAGED
 
+SET = Kind("grove.io", "v1alpha1", "PodCliqueSet")
 SNAPSHOT_KINDS = (
-    (Kind("grove.io", "v1alpha1", "PodCliqueSet"),),
+    (SET,),
     (Kind("grove.io", "v1alpha1", "PodClique"),),
     (Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup"),),
     (Kind("scheduler.grove.io", "v1alpha1", "PodGang"),),
@@ -35,17 +37,25 @@ DRIVER: Manifest = {
 """Stands for the definition by which the compiler detects NVIDIA's driver, as definitions may not be readable."""
 
 
-async def read_snapshot(cluster: Cluster, namespaces: Iterable[str]) -> list[Manifest]:
+class ReadSnapshot(NamedTuple):
+    """Objects, and why those of some kinds may not be read."""
+
+    objects: list[Manifest]
+    unread: dict[Resource, Forbidden]
+
+
+async def read_snapshot(cluster: Cluster, namespaces: Iterable[str]) -> ReadSnapshot:
     """Reads the objects that a compilation of sets in these namespaces depends on, by concurrent requests.
 
-    Kinds that are not served, and cluster-scoped kinds that may not be read, have no objects. Raises `ClusterError`.
+    Kinds that are not served have no objects. Raises `ClusterError`, also where the sets may not be read.
     """
     served = [resource for resource in await asyncio.gather(*(_served(cluster, versions) for versions in SNAPSHOT_KINDS)) if resource]
     places = sorted(set(namespaces))
     lists = [(resource, place) for resource in served for place in (places if resource.namespaced else [""])]
     parts = await asyncio.gather(*(_list(cluster, resource, place) for resource, place in lists))
     driver = [DRIVER] if any(resource.kind.kind == "ComputeDomain" for resource in served) else []
-    return [*driver, *(manifest for part in parts for manifest in part)]
+    unread = {resource: part for (resource, _), part in zip(lists, parts, strict=True) if isinstance(part, Forbidden)}
+    return ReadSnapshot([*driver, *(manifest for part in parts if not isinstance(part, Forbidden) for manifest in part)], unread)
 
 
 async def read_revisions(cluster: Cluster, namespaces: Iterable[str]) -> list[Manifest]:
@@ -67,10 +77,10 @@ async def _served(cluster: Cluster, versions: tuple[Kind, ...]) -> Resource | No
     return None
 
 
-async def _list(cluster: Cluster, resource: Resource, namespace: str) -> list[Manifest]:
+async def _list(cluster: Cluster, resource: Resource, namespace: str) -> list[Manifest] | Forbidden:
     try:
         return (await cluster.list(resource, namespace)).items
-    except Forbidden:
-        if resource.namespaced:
+    except Forbidden as error:
+        if resource.kind == SET:
             raise
-        return []
+        return error

@@ -81,16 +81,19 @@ async def test_a_kind_that_nobody_knows_is_left_as_it_is_for_whoever_names_all_o
 
 async def test_a_snapshot_has_what_is_served_of_each_namespace() -> None:
     server = Server(*NAMESPACED, *CLUSTER_WIDE, objects=(obj("PodClique", "x"),))
-    assert await read_snapshot(server, ["b", "a", "b"]) == [DRIVER, obj("PodClique", "x"), obj("PodClique", "x")]  # type: ignore[arg-type]
+    read = await read_snapshot(server, ["b", "a", "b"])  # type: ignore[arg-type]
+    assert read == ([DRIVER, obj("PodClique", "x"), obj("PodClique", "x")], {})
     assert ("PodClique", "a") in server.listed
     assert ("ClusterTopology", "") in server.listed
     assert ("PodGang", "a") not in server.listed
 
 
-async def test_topologies_that_may_not_be_read_count_as_none() -> None:
-    assert await read_snapshot(Server("ClusterTopology", closed=("ClusterTopology",)), ["a"]) == []  # type: ignore[arg-type]
+@pytest.mark.parametrize("kind", ["ClusterTopology", "PodClique"])
+async def test_a_snapshot_tells_what_may_not_be_read(kind: str) -> None:
+    read = await read_snapshot(Server(kind, closed=(kind,)), ["a"])  # type: ignore[arg-type]
+    assert (read.objects, [resource.kind.kind for resource in read.unread]) == ([], [kind])
 
 
-async def test_objects_of_sets_that_may_not_be_read_are_an_error() -> None:
+async def test_sets_that_may_not_be_read_are_an_error() -> None:
     with pytest.raises(Forbidden):
-        await read_snapshot(Server("PodClique", closed=("PodClique",)), ["a"])  # type: ignore[arg-type]
+        await read_snapshot(Server("PodCliqueSet", closed=("PodCliqueSet",)), ["a"])  # type: ignore[arg-type]

@@ -1,0 +1,73 @@
+"""Finds what objects of sets wait for: by the rules of `why`, or, for who may not read all that they ask, as the operator reports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from applier.ref import Manifest, Ref
+from grove_cli.operator.read_objects import ReadObjects
+from grove_cli.queries.sets_query import WAITING
+from grove_compiler.engine.runtime.results import ObjectWait
+from grove_compiler.graph.node import ObjectRef
+from grove_compiler.kube.conditions import STALLED, condition_of, is_held, is_true
+from grove_compiler.kube.timestamp import time
+from grove_compiler.labels import PART_OF
+from grove_compiler.step import StepContext
+from grove_operator.cluster.why import Reason, reasons
+from grove_operator.controller.waiting import HELD, RecordedCache, causes_of, waits_in
+from kube_objects.manifest import is_terminating, labels_of, namespaced_name
+
+REPORTED = "why/reported"
+"""Stands for the name of a rule in a wait that a status reports."""
+
+
+def causes_in(read: ReadObjects, manifest: Manifest, pcs: Manifest, context: StepContext, now: float) -> list[Reason]:
+    """Returns what an object of a set waits for, each with its causes."""
+    if read.unread and not is_terminating(pcs):
+        return reasons(Ref.of(manifest), _reported(manifest, pcs, _unplaced(pcs, read.objects)))
+    return causes_of(manifest, pcs, read.objects, read.unserved, context, now)
+
+
+def causes_of_sets(
+    read: ReadObjects, sets: Iterable[Manifest], context: StepContext, now: float
+) -> Iterator[tuple[Manifest, list[Reason]]]:
+    """Yields sets with what they wait for, each with its causes; none for one that waits for nothing."""
+    if read.unread:
+        yield from ((pcs, causes_in(read, pcs, pcs, context, now)) for pcs in sets)
+        return
+    cache = RecordedCache(read.objects, read.unserved)
+    yield from ((pcs, reasons(Ref.of(pcs), waits_in(cache, pcs, context, now))) for pcs in sets)
+
+
+def _reported(manifest: Manifest, pcs: Manifest, unplaced: list[Manifest]) -> Iterator[ObjectWait]:
+    """Yields what the conditions of a set report, or where none does yet, what its scheduler reports of pods; for a part of it the same."""
+    of, found = ObjectRef.of(pcs), False
+    others = (condition_type for condition_type in WAITING if condition_type != STALLED and is_true(pcs, condition_type))
+    for condition_type in [*([STALLED] if is_true(pcs, STALLED) else []), *[*others][:1]]:
+        condition = condition_of(pcs, condition_type)
+        rule = HELD if condition_type == STALLED and is_held(pcs) else REPORTED
+        yield _wait(of, condition, rule)
+        found = True
+    for pod in unplaced:
+        yield _wait(ObjectRef.of(pod), condition_of(pod, "PodScheduled"))
+        if not found:
+            yield ObjectWait(of, "PodNotReady", f"{pod['metadata']['name']} is not ready", "", None, ObjectRef.of(pod), REPORTED)
+    part = ObjectRef.of(manifest)
+    if part != of and part.kind != "Pod" and (found or unplaced):
+        yield ObjectWait(part, "SetWaits", "its set waits", "", None, of, REPORTED)
+
+
+def _wait(of: ObjectRef, condition: Manifest, rule: str = REPORTED) -> ObjectWait:
+    since = time(condition.get("lastTransitionTime") or None)
+    return ObjectWait(of, str(condition.get("reason")), str(condition.get("message") or ""), "", since, None, rule)
+
+
+def _unplaced(pcs: Manifest, objects: Iterable[Manifest]) -> list[Manifest]:
+    """Returns the pods of a set that a scheduler cannot place."""
+    namespace, name = namespaced_name(pcs)
+    pods = (
+        one
+        for one in objects
+        if one["kind"] == "Pod" and one["metadata"].get("namespace") == namespace and labels_of(one).get(PART_OF) == name
+    )
+    return [pod for pod in pods if condition_of(pod, "PodScheduled").get("reason") == "Unschedulable" and not is_terminating(pod)]
