@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 
 from applier.cluster import Cluster, Resource
-from applier.errors import ApplierError, ClusterError, NotFound
+from applier.errors import ApplierError, ClusterError, Forbidden, NotFound
 from applier.ref import Manifest
 from grove_cli.queries.tree import Branch, grow
 from grove_cli.short_names import SHORT_NAMES, means_kind
@@ -14,9 +14,12 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 from kube_objects.manifest import labels_of, namespace_of
+from kube_objects.words import listed
 
 OMITTED = {"Event"}
 """Kinds that are not listed: events are many and own nothing."""
+FEW = 3
+"""Forbidden kinds up to which each is told with the rule that would allow it."""
 
 
 class NoSuchObject(ApplierError):
@@ -117,19 +120,26 @@ def _may_own(root: Resource, resource: Resource) -> bool:
 
 
 async def list_readable(cluster: Cluster, places: Sequence[tuple[Resource, str]], labels: str = "") -> tuple[list[Manifest], list[str]]:
-    """Lists kinds in namespaces concurrently, and returns the objects, with the kinds that cannot be read and why."""
+    """Lists kinds in namespaces concurrently, and returns the objects, with the kinds that cannot be read and why.
+
+    Many that are forbidden, as to people with rights to a few kinds, are one entry.
+    """
     reads = (cluster.list(resource, namespace, labels=labels) for resource, namespace in places)
     lists = await asyncio.gather(*reads, return_exceptions=True)
     objects: list[Manifest] = []
     unread: list[str] = []
+    forbidden = [str(resource.kind.group_kind) for (resource, _), part in zip(places, lists, strict=True) if isinstance(part, Forbidden)]
+    is_one = len(forbidden) > FEW
     for (resource, _), part in zip(places, lists, strict=True):
+        if isinstance(part, Forbidden) and is_one:
+            continue
         if isinstance(part, ClusterError):
             unread.append(f"{resource.kind.group_kind}: {part}")
         elif isinstance(part, BaseException):
             raise part
         else:
             objects += part.items
-    return objects, unread
+    return objects, [*unread, f"{listed(forbidden)}: you may not list these"] if is_one else unread
 
 
 async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Resource, Manifest]:

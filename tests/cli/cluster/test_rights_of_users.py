@@ -175,3 +175,10 @@ def test_without_the_right_to_read_sets_one_line_says_so(bench: Bench) -> None:
     allow(bench)
     for command in ("why", "describe"):
         assert bench.run(command, "minimal") == (2, "", "grove: you may not list that\n")
+
+
+def test_a_tree_names_what_it_may_not_show_in_one_line(bench: Bench) -> None:
+    led(bench)
+    told = bench.run("get", "tree", "minimal").out.splitlines()
+    assert told[0].startswith("PodCliqueSet minimal")
+    assert [line.rpartition(": ")[2] for line in told if line.startswith("not read: ")] == ["you may not list these"]
