@@ -25,6 +25,11 @@ NEVER_ASKED = frozenset({"Secret", "ServiceAccount", "Role", "RoleBinding"})
 """Kinds that are made for each set, and of which no rule asks what there is."""
 
 
+def decisive(unread: Iterable[str]) -> list[str]:
+    """Returns what of that which may not be read rules ask for."""
+    return [kind for kind in unread if kind not in NEVER_ASKED]
+
+
 class ReadObjects(NamedTuple):
     """Objects, the kinds that the server does not serve, and all kinds that were listed. `unread` is what may not be read, in words."""
 
@@ -59,7 +64,7 @@ async def in_cluster(cluster: Cluster, context: StepContext, namespace: str, *, 
         raise wrong
     if any(kind.kind == SET_KIND for kind in unserved):
         raise not_served(SET_KIND)
-    return ReadObjects(objects, unserved, {watch.kind for watch in watches}, [kind for kind in unread if kind not in NEVER_ASKED])
+    return ReadObjects(objects, unserved, {watch.kind for watch in watches}, decisive(unread))
 
 
 def in_file(path: str) -> ReadObjects:

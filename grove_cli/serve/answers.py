@@ -13,8 +13,8 @@ from grove_cli.render.as_table import PIPE
 from grove_cli.render.as_timeline import svg
 from grove_cli.serve.scene import SceneObjects
 from grove_cli.why.as_text import why_text
+from grove_cli.why.causes import causes_in
 from grove_compiler.step import StepContext
-from grove_operator.controller.waiting import causes_of
 
 
 def timeline(object_id: str, snapshot: SceneObjects) -> str:
@@ -41,5 +41,5 @@ def why(object_id: str, snapshot: SceneObjects, context: StepContext) -> str:
     except ApplierError:
         return ""
     now = time.time()
-    causes = causes_of(manifest, pcs, snapshot.objects, snapshot.unserved, context, now)
+    causes = causes_in(snapshot.read(), manifest, pcs, context, now)
     return why_text(Ref.of(manifest), causes, now, PIPE).partition("\n")[2] if causes else ""

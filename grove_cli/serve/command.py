@@ -79,22 +79,20 @@ def command(
         return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, config, rules, at))
 
     async def work(session: Session) -> int:
-        from applier.cache import Query, WatchCache
+        from applier.cache import Query
         from applier.ref import EVENT
         from grove_cli.operator.start_files import as_installed, live_context, read_start_files
-        from grove_cli.serve.stage import live_source
+        from grove_cli.serve.stage import live_source, readable
         from grove_operator.controller.operator import watched
 
-        shared = await live_context(await as_installed(read_start_files(config, rules), session.cluster), session)
+        files = await as_installed(read_start_files(config, rules), session.cluster)
+        shared = await live_context(files, session)
         place = "" if all_namespaces else session.namespace
-        watches = [*watched(place, shared.settings), Query(EVENT, place)]
-        cache = WatchCache(session.cluster, watches)
-        await cache.start()
-        try:
-            await cache.synced()
-            await _serve(live_source(cache, watches), shared, place, name, at, cache)
-        finally:
-            await cache.stop()
+        wanted = [*watched(place, shared.settings), Query(EVENT, place)]
+        async with readable(session.cluster, wanted) as (cache, watches):
+            kinds = dict.fromkeys(watch.kind.kind for watch in wanted if watch not in watches)
+            unread = [*kinds, *filter(None, [files.unknown])]
+            await _serve(live_source(cache, watches, unread), shared, place, name, at, cache)
         return 0
 
     return sessions.run(work, target, long=True, findings=EXIT_ERROR)

@@ -9,6 +9,7 @@ from typing import Any
 
 from applier.readiness import State
 from applier.ref import GroupKind, Kind, Manifest, Ref
+from grove_cli.operator.read_objects import ReadObjects, decisive
 from grove_cli.queries.live_states import LiveStates, readiness_check
 from grove_cli.queries.sets_query import why_of
 from grove_cli.render.as_html import page_data
@@ -42,13 +43,18 @@ Row = list[Any]
 class SceneObjects:
     """Objects, and the kinds that the server does not serve. `doubts` are the reasons for which it may be stale.
 
-    If it `is_complete`, objects that it lacks do not exist; a file may lack some kinds.
+    If it `is_complete`, objects that it lacks do not exist, but for what may not be read (`unread`, in words); a file may lack some kinds.
     """
 
     objects: Sequence[Manifest]
     unserved: frozenset[Kind] = frozenset()
     doubts: Sequence[str] = ()
     is_complete: bool = True
+    unread: Sequence[str] = ()
+
+    def read(self) -> ReadObjects:
+        """Returns what was read, for those who find what objects wait for."""
+        return ReadObjects([*self.objects], set(self.unserved), set(), decisive(self.unread))
 
 
 @record
@@ -81,7 +87,8 @@ def draw_scene(snapshot: SceneObjects, context: StepContext, namespace: str = ""
     result = compile_inputs(inputs, context.program) if alive else CompileResult({})
     notes = [("", doubt) for doubt in snapshot.doubts]
     notes += [(_id(pcs), why) for pcs in sets if (why := why_of(pcs))]
-    held = [subject for subject in result.subjects if subject.hold and subject.kind == SET_KIND]
+    is_known = not decisive(snapshot.unread)  # or what seems to be wrong may be right
+    held = [subject for subject in result.subjects if is_known and subject.hold and subject.kind == SET_KIND]
     notes += [(subject.ref.id, hold_message(StepHold(subject.hold, subject.findings))) for subject in held]
     picture, cycle = _picture(result, {_id(pcs): _declared(pcs) for pcs in sets})
     data = page_data(picture, {rule.id: rule.doc for rule in context.program.rules}, {}, {})
@@ -115,7 +122,7 @@ def _known_kinds(snapshot: SceneObjects, context: StepContext) -> set[GroupKind]
         return {Ref.of(manifest)[:2] for manifest in snapshot.objects}
     unserved = {kind.group_kind for kind in snapshot.unserved}
     kinds = (watch.kind for watch in watched("", context.settings))
-    return {(kind.group, kind.kind) for kind in kinds if kind.group_kind not in unserved}
+    return {(kind.group, kind.kind) for kind in kinds if kind.group_kind not in unserved and kind.kind not in snapshot.unread}
 
 
 def _rows(picture: Picture, cache: RecordedCache, states: LiveStates, kinds: set[GroupKind]) -> list[Row]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
 from applier.cache import Query, WatchCache
-from applier.errors import NotSynced
+from applier.cache.snapshot import as_one
+from applier.cluster import Cluster
+from applier.errors import Forbidden, NotSynced, UnknownKind
 from applier.ref import EVENT, Manifest
 from grove_cli.serve.scene import Scene, SceneObjects
+from grove_compiler.decoder import SET_KIND
+from kube_objects.words import listed
 
 SETTLE = 0.25
 """Seconds in which changes are collected before the scene is drawn again."""
@@ -72,8 +76,41 @@ class Stage:
                 yield last
 
 
-def live_source(cache: WatchCache, watches: list[Query]) -> Source:
-    """Returns a source of the objects of a cache."""
+@asynccontextmanager
+async def readable(cluster: Cluster, watches: Sequence[Query]) -> AsyncIterator[tuple[WatchCache, Sequence[Query]]]:
+    """Yields a synced cache of these kinds, except for those that may not be read, and the watches that it has.
+
+    Raises `ClusterError`, also where PodCliqueSets may not be read.
+    """
+    cache = WatchCache(cluster, watches)
+    try:
+        await cache.start()
+        if errors := await cache.settled():
+            forbidden = {error.missing[1] for error in errors if isinstance(error, Forbidden)}
+            names = {watch: await _resource_name(cluster, watch) for watch in watches}
+            watches = [watch for watch in watches if names[watch] not in forbidden]
+            if len(forbidden) < len(errors) or not any(watch.kind.kind == SET_KIND for watch in watches):
+                raise as_one(errors)
+            await cache.stop()
+            cache = WatchCache(cluster, watches)
+            await cache.start()
+            await cache.synced()
+        yield cache, watches
+    finally:
+        await cache.stop()
+
+
+async def _resource_name(cluster: Cluster, watch: Query) -> str:
+    """Returns how errors about missing rights call a kind: `podgangs.scheduler.grove.io`; empty for one that is not served."""
+    try:
+        resource = await cluster.resource(watch.kind)
+    except UnknownKind:
+        return ""
+    return ".".join(filter(None, (resource.plural, watch.kind.group)))
+
+
+def live_source(cache: WatchCache, watches: Sequence[Query], unread: Sequence[str] = ()) -> Source:
+    """Returns a source of the objects of a cache. `unread` is what may not be read besides."""
 
     def snapshot() -> SceneObjects:
         unserved = frozenset(cache.unserved())
@@ -83,6 +120,7 @@ def live_source(cache: WatchCache, watches: list[Query]) -> Source:
             with suppress(NotSynced):  # of a kind that was just installed; `doubts` reports it
                 objects += cache.by_label(watch.kind.group, watch.kind.kind, "", watch.namespace)
         kinds = ((watch.kind.group, watch.kind.kind) for watch in served if watch.kind != EVENT)
-        return SceneObjects(objects, unserved, cache.staleness(kinds))
+        doubts = [f"you may not read {listed(unread)}"] if unread else []
+        return SceneObjects(objects, unserved, [*doubts, *cache.staleness(kinds)], unread=unread)
 
     return snapshot

@@ -7,13 +7,15 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
-from applier.cache import Query, WatchCache
+from applier.cache import Query
+from applier.cluster import Resource
+from applier.errors import Forbidden
 from applier.ref import EVENT, Manifest
 from applier.testing.memory import MemoryCluster
 from grove_cli.serve.answers import timeline, why
 from grove_cli.serve.scene import draw_scene
 from grove_cli.serve.server import PageServer
-from grove_cli.serve.stage import Stage, live_source
+from grove_cli.serve.stage import Stage, live_source, readable
 from grove_compiler.api.crd import crds
 from grove_compiler.step import StepContext
 from grove_operator.controller.operator import settings_of, watched
@@ -53,23 +55,31 @@ class Served:
 
 
 @asynccontextmanager
-async def served(*more: Manifest, shared: StepContext | None = None, name: str = "", names: tuple[str, ...] = ()) -> AsyncIterator[Served]:
-    """A set of two replicas with all that it becomes, and more objects, served at a port of its own."""
+async def served(
+    *more: Manifest, shared: StepContext | None = None, name: str = "", names: tuple[str, ...] = (), forbidden: Collection[str] = ()
+) -> AsyncIterator[Served]:
+    """A set of two replicas with all that it becomes, and more objects, served at a port of its own to who may not read some kinds."""
     context = shared or StepContext(shipped_program(), settings_of("1.35"))
     cluster = MemoryCluster(schemas=FreeSchemas())
     cluster.seed(*crds(), *set_with_objects(2), *more)
+    for resource in await cluster.resources():
+        if resource.kind.kind in forbidden:
+            forbid(cluster, resource)
     wanted = [*watched("default", context.settings), Query(EVENT, "default")]
-    cache = WatchCache(cluster, wanted)
-    await cache.start()
-    await cache.synced()
-    stage = Stage(live_source(cache, wanted), lambda seen: draw_scene(seen, context, "default", name))
-    cache.subscribe(stage.change)
-    server = PageServer(stage, lambda of: why(of, stage.snapshot, context), lambda of: timeline(of, stage.snapshot), names)
-    running = asyncio.ensure_future(stage.run())
-    try:
-        yield Served(cluster, stage, f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}/")
-    finally:
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-        await server.stop()
-        await cache.stop()
+    async with readable(cluster, wanted) as (cache, watches):
+        stage = Stage(live_source(cache, watches, [*forbidden]), lambda seen: draw_scene(seen, context, "default", name))
+        cache.subscribe(stage.change)
+        server = PageServer(stage, lambda of: why(of, stage.snapshot, context), lambda of: timeline(of, stage.snapshot), names)
+        running = asyncio.ensure_future(stage.run())
+        try:
+            yield Served(cluster, stage, f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}/")
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            await server.stop()
+
+
+def forbid(cluster: MemoryCluster, resource: Resource) -> None:
+    name = f"{resource.plural}.{resource.kind.group}".rstrip(".")
+    error = Forbidden(403, "Forbidden", f"you may not list {name}", details={"missing": ("list", name)})
+    cluster.fail(lambda request: request.verb in ("list", "watch") and request.resource.kind == resource.kind, error, times=-1)

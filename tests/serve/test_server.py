@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from applier.errors import Forbidden
 from applier.ref import Kind, Manifest
 from grove_cli.serve import server as server_module
 from grove_cli.serve import stage as stage_module
@@ -271,3 +272,20 @@ async def test_a_browser_hears_that_the_server_is_there(monkeypatch: pytest.Monk
         async with asyncio.timeout(PATIENCE):
             while (await answer.content.readline()) != b": still here\n":
                 pass
+
+
+async def test_who_may_not_read_all_sees_the_rest_and_what_the_operator_has_reported() -> None:
+    async with served(forbidden=["ClusterTopology", "Service"]) as page:
+        page.report("PodCliqueSet", "demo", conditions=[{**STALLED, "type": "WhyPending", "reason": "Unschedulable", "message": "no room"}])
+        page.stage.change()
+        while len(page.stage.scene.notes) < 2:
+            await asyncio.sleep(0.01)
+        assert page.stage.scene.notes == [("", "you may not read ClusterTopology, Service"), (SET, "Unschedulable: no room")]
+        assert "Service/default/demo-0" not in states(await graph_of(page))
+        assert (await got(f"{page.url}why?id={SET}"))[1].startswith("└─ Unschedulable for ")
+
+
+async def test_who_may_not_read_sets_sees_nothing() -> None:
+    with pytest.raises(Forbidden, match="you may not list podcliquesets"):
+        async with served(forbidden=["PodCliqueSet"]):
+            pass
