@@ -190,6 +190,7 @@ class Evaluator:
         for of, stall in _refusals(key, result, self._stalls.refused(key)).items():
             result.write_deferred(of)  # until a gate is removed that the server keeps, say
             _report(result, of, stall)
+        result.conditions += self._stalls.kept_conditions(key, result, objects)
         pending = 0.0
         if live is not None:
             pending = await self._report_pending(key, result, live, objects, now, context, run)
