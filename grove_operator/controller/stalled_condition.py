@@ -133,6 +133,8 @@ def _waits_for_driver(outcome: Outcome) -> bool:
 
 
 REFUSED = "Refused"
+SCOPE = "replica "
+"""How a message of a set begins that is about one of its replicas."""
 MAX_FINDINGS = 5
 
 
@@ -186,6 +188,7 @@ class StallTracker:
         known = self._known.setdefault(key.whole, {})
         if gone:
             self._yielded.pop(key, None)
+            self._kept.discard(key)
             known.pop(_place(key), None)
         else:
             known.setdefault(_place(key), False)
@@ -211,7 +214,8 @@ class StallTracker:
     def kept_conditions(self, key: Key, result: StepResult, objects: ObjectReader) -> list[StatusCondition]:
         """Returns the conditions that say that objects are stalled whose statuses are written now, until it is known whether they are.
 
-        Before a process has reconciled a key, and all replicas of a set, it knows of nothing there that cannot be written.
+        Before a process has reconciled a key, and all replicas of a set, it does not know what cannot be written, nor which are held.
+        Whether the set itself is, the step has told.
         """
         self._kept.discard(key)
         known = self._known.get(key.whole, {})
@@ -219,11 +223,12 @@ class StallTracker:
             return []
         reported = {condition.of for condition in result.conditions if condition.type == STALLED}
         told = {patch.of: condition_of(live_of(patch.of, objects), STALLED) for patch in result.statuses if patch.of not in reported}
-        kept = [
-            StatusCondition(of, STALLED, "True", condition.get("reason", ""), condition.get("message", ""), "")
-            for of, condition in told.items()
-            if condition.get("status") == "True"
-        ]
+        kept = list[StatusCondition]()
+        for of, condition in told.items():
+            reason, message = condition.get("reason", ""), condition.get("message", "")
+            is_own_hold = reason == HELD and not message.startswith(SCOPE)
+            if condition.get("status") == "True" and not is_own_hold:
+                kept.append(StatusCondition(of, STALLED, "True", reason, message, ""))
         if kept:
             self._kept.add(key)
         return kept
@@ -253,7 +258,7 @@ class StallTracker:
             reported = min(messages)
         self._reported[key.whole] = reported
         index, reason = reported
-        return Stall(reason, messages[reported], f"replica {index}: " if index >= 0 else "")
+        return Stall(reason, messages[reported], f"{SCOPE}{index}: " if index >= 0 else "")
 
     def _note(self, key: Key, reason: str, message: str) -> bool:
         """Records a message for a key and reason, or removes it when it is empty. Returns whether the set's stall changes."""
