@@ -87,6 +87,10 @@ class Evaluator:
         record: Record = lambda take, *arguments: take(*arguments),
     ) -> None:
         self._context, self._clock, self._enqueue, self._record = context, clock, enqueue, record
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets what was found out about keys, as where another process has led since. All are to be evaluated again."""
         self._stalls, self._debounce, self._pending = StallTracker(), StatusDebounce(), PendingTracker()
 
     async def __call__(self, view: View, key: Key, thread: WorkerThread | None = None) -> Graph | Gone | Hold:
@@ -190,6 +194,7 @@ class Evaluator:
         for of, stall in _refusals(key, result, self._stalls.refused(key)).items():
             result.write_deferred(of)  # until a gate is removed that the server keeps, say
             _report(result, of, stall)
+        result.conditions += self._stalls.kept_conditions(key, result, objects)
         pending = 0.0
         if live is not None:
             pending = await self._report_pending(key, result, live, objects, now, context, run)

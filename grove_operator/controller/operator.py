@@ -90,6 +90,7 @@ class Operator:
         self._large, self._thread = LargeSets(), WorkerThread("large steps", CostBudget())
         self._on_evaluate, self._on_result = options.on_evaluate, options.on_result
         self._context, self._namespace = context, options.namespace
+        self._lease, self._led_since = options.lease, float("inf")
         writable = FencedCluster(cluster, options.lease.fence) if options.lease else cluster
         reconciler = Reconciler[Key](
             writable,
@@ -146,6 +147,10 @@ class Operator:
 
     async def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
         self._on_evaluate(key)
+        if self._lease is not None and self._lease.led_since != self._led_since:  # another process may have led since the last key
+            self._led_since = self._lease.led_since
+            self._evaluator.forget()
+            self.loop.enqueue_all()
         desired = await self._state.desired(view, key, self._thread if view.is_frozen else None)
         self._large.note(key, desired)
         return desired

@@ -17,9 +17,11 @@ from applier.ref import Ref
 from grove_compiler.engine.runtime.results import Event, StatusCondition, StatusPatch, event_name
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.kube.conditions import HELD, STALLED
-from grove_compiler.step import Key, StepHold
+from grove_compiler.kube.conditions import HELD, STALLED, condition_of
+from grove_compiler.model.inputs.snapshot import ObjectReader
+from grove_compiler.step import Key, StepHold, StepResult
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
+from grove_operator.controller.statuses import live_of
 
 GRACE = 10.0
 """Seconds for which a failure that may pass by itself is not reported: a server that restarts, a webhook that is rolled out."""
@@ -70,6 +72,10 @@ class WriteFailures:
     def reported(self, key: Key) -> Mapping[Ref, str]:
         """Returns the objects of which is reported that they cannot be written, with a message for each."""
         return self._reported.get(key, {})
+
+    def are_known(self, key: Key) -> bool:
+        """Reports whether all failures of a key are reported: none is so new that it may pass."""
+        return len(self._failures.get(key, {})) == len(self.reported(key))
 
 
 def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
@@ -127,6 +133,8 @@ def _waits_for_driver(outcome: Outcome) -> bool:
 
 
 REFUSED = "Refused"
+SCOPE = "replica "
+"""How a message of a set begins that is about one of its replicas."""
 MAX_FINDINGS = 5
 
 
@@ -147,8 +155,8 @@ class StallTracker:
 
     The condition describes one replica only, and the same one for as long as that replica is stalled: an invalid rule holds all 500
     replicas of a set, and a condition with their count, or with the lowest index, would be written each time that one of them is evaluated.
-    Nothing is persisted: after a restart the next evaluation of each key finds out again. Methods that record something return whether the
-    condition of the set changes.
+    Nothing is persisted: after a restart the next reconciliation of each key finds out again, and until then the conditions stay that an
+    earlier process has reported. Methods that record something return whether the condition of the set changes.
     """
 
     def __init__(self) -> None:
@@ -156,6 +164,8 @@ class StallTracker:
         self._reported: dict[Key, tuple[int, str]] = {}  # by set: the replica and reason that its condition describes
         self._failures = WriteFailures()
         self._yielded: dict[Key, Mapping[Ref, str]] = {}
+        self._known: dict[Key, dict[int, bool]] = {}  # by set: of its keys (-1 for itself), whether it is known what cannot be written
+        self._kept: set[Key] = set()
 
     def hold(self, key: Key, message: str) -> bool:
         """Records that a key is held."""
@@ -163,6 +173,7 @@ class StallTracker:
 
     def keep(self, key: Key, message: str) -> bool:
         """Records that the present spec of a key is held, and its last valid one is followed."""
+        self._known.setdefault(key.whole, {}).setdefault(_place(key), False)
         return self._note(key, HELD, f"the last valid spec stays in effect, and nothing is scaled in: {message}")
 
     def release(self, key: Key, *, gone: bool = False) -> bool:
@@ -174,8 +185,15 @@ class StallTracker:
         if gone and key.replica is None:
             for index in self.held_replicas(key):
                 self._note(key._replace(replica=index), HELD, "")
+        known = self._known.setdefault(key.whole, {})
         if gone:
             self._yielded.pop(key, None)
+            self._kept.discard(key)
+            known.pop(_place(key), None)
+        else:
+            known.setdefault(_place(key), False)
+        if not known or (gone and key.replica is None):
+            del self._known[key.whole]
         return self._note(key, HELD, "")
 
     def held_replicas(self, key: Key) -> list[int]:
@@ -186,8 +204,34 @@ class StallTracker:
         """Records objects that the server does not take."""
         if result.held or result.error is not None:
             return False
-        is_changed = self._failures.observe(result, now)
-        return self._note(result.key, REFUSED, next(iter(self.refused(result.key).values()), "")) | is_changed
+        key, is_changed = result.key, self._failures.observe(result, now)
+        known = self._known.get(key.whole, {})
+        if known.get(_place(key)) is False and self._failures.are_known(key):
+            known[_place(key)] = True
+            is_changed |= not self._kept.isdisjoint((key, key.whole))
+        return self._note(key, REFUSED, next(iter(self.refused(key).values()), "")) | is_changed
+
+    def kept_conditions(self, key: Key, result: StepResult, objects: ObjectReader) -> list[StatusCondition]:
+        """Returns the conditions that say that objects are stalled whose statuses are written now, until it is known whether they are.
+
+        Before a process has reconciled a key, and all replicas of a set, it does not know what cannot be written, nor which are held.
+        Whether the set itself is, the step has told.
+        """
+        self._kept.discard(key)
+        known = self._known.get(key.whole, {})
+        if all(map(known.get, (-1, *range(result.replicas)) if key.replica is None else (key.replica,))):
+            return []
+        reported = {condition.of for condition in result.conditions if condition.type == STALLED}
+        told = {patch.of: condition_of(live_of(patch.of, objects), STALLED) for patch in result.statuses if patch.of not in reported}
+        kept = list[StatusCondition]()
+        for of, condition in told.items():
+            reason, message = condition.get("reason", ""), condition.get("message", "")
+            is_own_hold = reason == HELD and not message.startswith(SCOPE)
+            if condition.get("status") == "True" and not is_own_hold:
+                kept.append(StatusCondition(of, STALLED, "True", reason, message, ""))
+        if kept:
+            self._kept.add(key)
+        return kept
 
     def refused(self, key: Key) -> Mapping[Ref, str]:
         """Returns the objects that the server did not take at the last reconciliation of a key, with a message for each.
@@ -214,11 +258,11 @@ class StallTracker:
             reported = min(messages)
         self._reported[key.whole] = reported
         index, reason = reported
-        return Stall(reason, messages[reported], f"replica {index}: " if index >= 0 else "")
+        return Stall(reason, messages[reported], f"{SCOPE}{index}: " if index >= 0 else "")
 
     def _note(self, key: Key, reason: str, message: str) -> bool:
         """Records a message for a key and reason, or removes it when it is empty. Returns whether the set's stall changes."""
-        before, place = self.stall(key), (-1 if key.replica is None else key.replica, reason)
+        before, place = self.stall(key), (_place(key), reason)
         messages = self._messages.setdefault(key.whole, {})
         if message:
             messages[place] = message
@@ -227,6 +271,10 @@ class StallTracker:
         if not messages:
             del self._messages[key.whole]
         return self.stall(key) != before
+
+
+def _place(key: Key) -> int:
+    return -1 if key.replica is None else key.replica
 
 
 def hold_message(hold: StepHold) -> str:

@@ -2,7 +2,7 @@
 
 Delayed are statuses of PodCliques and scaling groups that lose ready pods, as most deleted pods are replaced before the delay ends; and
 those of bindings of topologies that begin to drift, as after an edit of their levels the operator writes KAI's Topology in the very step
-that finds the difference. Conditions that a restart has forgotten are kept for a while.
+that finds the difference.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from applier.desired import EventWrite, ObjectReference, StatusWrite
 from applier.ref import Manifest
 from grove_compiler.engine.runtime.results import StatusCondition, StatusPatch
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.kube.conditions import STALLED, is_true_in
+from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_operator import field_managers
-from grove_operator.controller.pending_condition import CONDITION as PENDING
 from kube_objects.manifest import group_of
 
 OWN_GENERATION = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
@@ -103,9 +102,6 @@ def _as_manifest(condition: StatusCondition, live: Manifest, now: float) -> Mani
     }
 
 
-FROM_MEMORY = (STALLED, PENDING)
-START = 45.0
-"""Seconds from the first evaluation. A set counts as pending after thirty, and a failed write that may pass is reported after ten."""
 DELAY = 1.0
 """Seconds. A deleted pod whose image is on the node is replaced and ready in less. Without the delay its replacement costs five status
 writes, of its PodClique and of its set, in addition to the three that replace it."""
@@ -132,35 +128,6 @@ def told_now(events: Iterable[EventWrite], statuses: Iterable[StatusWrite]) -> l
     return [event for event in events if event.reason != LOST or event.of in reported]
 
 
-class InheritedConditions:
-    """Tells conditions that an earlier process has reported from those that this one has found itself, which it takes back at once.
-
-    A process that has just started does not know yet what could not be written, or for how long a set has lacked pods.
-    """
-
-    def __init__(self) -> None:
-        self._started: float | None = None
-        self._found: set[tuple[str, str]] = set()  # UIDs of objects, and conditions
-
-    def delay(self, write: StatusWrite, live: Manifest, now: float) -> float:
-        """Returns for how many seconds a status is put off: one that differs in nothing but taking back inherited conditions."""
-        self._started = now if self._started is None else min(self._started, now)
-        remaining = self._started + START - now
-        if remaining <= 0:
-            return 0.0
-        new, old = {**write.status}, live.get("status") or {}
-        self._found |= {(write.of.uid, name) for name in FROM_MEMORY if is_true_in(new, name)}
-        gone = [name for name in FROM_MEMORY if is_true_in(old, name) and not is_true_in(new, name)]
-        is_inherited = bool(gone) and all((write.of.uid, name) not in self._found for name in gone)
-        return remaining if is_inherited and _others(new) == _others(old) else 0.0
-
-
-def _others(status: Manifest) -> Manifest:
-    """Returns a status with the states of its conditions alone, and without those from memory."""
-    states = {one.get("type"): one.get("status") for one in status.get("conditions") or [] if one.get("type") not in FROM_MEMORY}
-    return {**status, "conditions": states}
-
-
 class StatusDebounce:
     """Tracks since when objects have fewer ready pods than their statuses report. After a restart of the process delays begin again.
 
@@ -169,7 +136,6 @@ class StatusDebounce:
 
     def __init__(self) -> None:
         self._since: dict[str, float] = {}  # by UID, the oldest first
-        self._inherited = InheritedConditions()
 
     def filter(self, writes: Iterable[StatusWrite], objects: ObjectReader, now: float) -> tuple[list[StatusWrite], list[float]]:
         """Returns the statuses to write now, and the remaining delay in seconds of each of the others."""
@@ -185,8 +151,6 @@ class StatusDebounce:
     def _delay(self, write: StatusWrite, objects: ObjectReader, now: float) -> float:
         ref, uid = write.of.ref, write.of.uid
         live = objects.get(ref.group, ref.kind, ref.namespace, ref.name)
-        if live is not None and (remaining := self._inherited.delay(write, live, now)):
-            return remaining
         if live is None or not _is_debounced(write, live):
             self._since.pop(uid, None)
             return 0.0

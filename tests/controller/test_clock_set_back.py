@@ -15,7 +15,7 @@ from grove_compiler.step import Key, StepResult
 from grove_operator.controller import pending_condition
 from grove_operator.controller.pending_condition import EVENT_DELAY, GRACE_PERIOD, PendingTracker
 from grove_operator.controller.stalled_condition import GRACE, WriteFailures
-from grove_operator.controller.statuses import DELAY, START, StatusDebounce
+from grove_operator.controller.statuses import DELAY, StatusDebounce
 
 from .test_status_debounce import NOW, filtered, live
 
@@ -29,14 +29,6 @@ def test_a_status() -> None:
     assert filtered(debounce, existing, "PodClique", AHEAD, readyReplicas=1) == (False, [DELAY])
     assert filtered(debounce, existing, "PodClique", NOW, readyReplicas=1) == (False, [DELAY])
     assert filtered(debounce, existing, "PodClique", NOW + DELAY, readyReplicas=1) == (True, [])
-
-
-def test_a_condition_of_an_earlier_process() -> None:
-    stalled = {"type": "Stalled", "status": "True", "reason": "Held", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-    debounce, existing = StatusDebounce(), live("PodClique", {"readyReplicas": 2, "observedGeneration": 1, "conditions": [stalled]})
-    assert filtered(debounce, existing, "PodClique", AHEAD) == (False, [START])
-    assert filtered(debounce, existing, "PodClique", NOW) == (False, [START])
-    assert filtered(debounce, existing, "PodClique", NOW + START) == (True, [])
 
 
 def test_why_a_set_waits(monkeypatch: pytest.MonkeyPatch) -> None:

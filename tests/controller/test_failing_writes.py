@@ -17,7 +17,7 @@ from applier.testing.virtual_time import in_virtual_time
 from tests.step.world import context
 
 from .lab import Lab, lab_running
-from .test_held_is_told import cliques, stalled, stalled_of, told
+from .test_held_is_told import SET, cliques, stalled, stalled_of, status, told
 from .test_no_harm import named
 
 HOUR = 3600
@@ -171,3 +171,30 @@ async def test_an_operator_that_starts_does_not_take_back_what_the_last_one_repo
         for _ in range(10 * seconds):
             await asyncio.sleep(0.1)
             assert stalled(second) != []
+
+
+@pytest.mark.parametrize(("refuse", "seconds"), STALLS.values(), ids=STALLS)
+@in_virtual_time
+async def test_nor_does_it_where_it_writes_a_status_for_another_reason(refuse: Callable[[Lab], Any], seconds: int) -> None:
+    """Here the set is scaled meanwhile. It goes on saying since when it is stalled, and no longer than it is."""
+
+    def since(lab: Lab) -> list[str]:
+        return [one["lastTransitionTime"] for one in status(lab)["conditions"] if one["type"] == "Stalled"]
+
+    first = Lab(context())
+    first.cluster.seed(named("set"))
+    mend = refuse(first)
+    async with lab_running(first):
+        await asyncio.sleep(seconds)
+    began = since(first)
+    second = Lab(context(), first.cluster)
+    live = first.cluster.store.objects[SET]
+    second.edit({**live, "spec": {**live["spec"], "replicas": 3}})
+    async with lab_running(second):
+        for _ in range(10 * seconds):
+            await asyncio.sleep(0.1)
+            assert since(second) == began
+        assert status(second)["replicas"] == 3
+        mend()
+        await asyncio.sleep(60)
+        assert stalled(second) == []

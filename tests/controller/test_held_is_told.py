@@ -59,6 +59,25 @@ def told(lab: Lab, reason: str = "Held") -> list[str]:
 
 
 @in_virtual_time
+async def test_a_mistake_that_is_fixed_while_no_operator_runs_is_not_told_of_the_edit_that_fixes_it() -> None:
+    """Whoever waits for the edit would take it for stalled."""
+    lab = Lab(context())
+    lab.cluster.seed(named("set"))
+    async with lab_running(lab):
+        await asyncio.sleep(20)
+        edit(lab, minAvailable=9)
+        await asyncio.sleep(20)
+    assert len(stalled(lab)) == 1
+    edit(lab, minAvailable=1)
+    began = lab.cluster.store.version
+    async with lab_running(Lab(context(), lab.cluster)):
+        await asyncio.sleep(20)
+    versions = [each.new for each in lab.cluster.store.changes if each.version > began and each.ref == SET]
+    assert [stalled_of(one) for one in versions if one is not None] == [[]] * len(versions)
+    assert status(lab)["observedGeneration"] == 3
+
+
+@in_virtual_time
 async def test_a_set_with_a_mistake_says_which_and_keeps_the_rest_of_its_status() -> None:
     lab = Lab(context())
     lab.cluster.seed(named("set"))

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from applier.loop.lease import LAST_TRANSITION, MAX_DURATION
-from applier.ref import Kind
+from applier.ref import Kind, Manifest
+from grove_compiler.kube.conditions import STALLED, condition_of
 from tests.hostile.world import serving, two_sets
 from tests.simulation.operator import TIMING, Operator
 from tests.simulation.sets import replicas
 from tests.simulation.simulation import Simulation
+from tests.simulation.world import SET
 from tests.suite.effort import runs
 
 LEASE = Kind("coordination.k8s.io", "v1", "Lease")
@@ -45,6 +47,11 @@ def leaders(simulation: Simulation) -> list[Operator]:
 def edit(simulation: Simulation, spec: dict[str, Any]) -> None:
     lease = simulation.world.get(LEASE, "leader")
     simulation.world.put({**lease, "spec": {**lease["spec"], **spec}})
+
+
+def stalled_since(one: Manifest) -> str:
+    """Since when an object is stalled; empty for one that is not."""
+    return str(condition_of(one, STALLED).get("lastTransitionTime") or "")
 
 
 def assert_one_leads_within(simulation: Simulation, seconds: float) -> None:
@@ -94,3 +101,30 @@ def test_clocks_that_are_minutes_apart_matter_to_nobody(minutes: int) -> None:
     assert leaders(simulation) == [new]
     assert_one_leads_within(simulation, 1)
     assert pods.items() <= serving(simulation).items()
+
+
+@pytest.mark.parametrize("is_mended", [True, False], ids=["and others have mended", "and has come since"])
+def test_who_leads_again_says_nothing_of_what_it_knew_when_it_led_last(is_mended: bool) -> None:
+    """Pods are refused under one of the two leaders, and the first one leads again: it goes by what is so now."""
+    simulation = elected()
+    [old] = leaders(simulation)
+    simulation.edit(replicas(2))
+    simulation.admission.quota = 16 if is_mended else 1000
+    simulation.settle()
+    simulation.let_pass(MINUTE)
+    old.connection.cut_until = simulation.loop.time() + 2 * TIMING.duration
+    simulation.let_pass(2 * TIMING.duration)
+    [new] = leaders(simulation)
+    assert new is not old
+    simulation.admission.quota = 1000 if is_mended else 24
+    simulation.edit(replicas(3))
+    simulation.wait(2 * MINUTE)
+    before, began = stalled_since(simulation.world.get(SET, "demo")), simulation.world.version
+    assert (before == "") is is_mended
+    new.connection.cut_until = simulation.loop.time() + 10 * MINUTE
+    simulation.let_pass(2 * TIMING.duration)
+    assert leaders(simulation) == [old]
+    simulation.edit(replicas(4))
+    simulation.settle()
+    versions = [one for ref, _, one in simulation.world.changes_since(began) if (ref.kind, ref.name) == (SET.kind, "demo") and one]
+    assert {stalled_since(one) for one in versions} == {before}

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from applier.ref import Manifest, Ref
-from grove_compiler.kube.conditions import is_true
-from grove_operator.controller.statuses import FROM_MEMORY
 from tests.simulation.operator import Operator
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import EVENT
@@ -30,8 +28,7 @@ def state(simulation: Simulation) -> str:
     names = _names(objects)
     stored = sorted(repr(_told(_without(one), names, simulation.world.now)) for one in objects.values())
     broken = [sorted(names[uid] for uid in uids if uid in names) for uids in (simulation.machines.failing, simulation.machines.lost)]
-    is_told = any(is_true(one, name) for one in objects.values() for name in FROM_MEMORY)
-    memories = [repr(_told(_memory(one, simulation.loop.time(), is_told), names, simulation.world.now)) for one in simulation.operators]
+    memories = [repr(_told(_memory(one, simulation.loop.time()), names, simulation.world.now)) for one in simulation.operators]
     return "\n".join([*stored, *memories, repr(broken), f"{simulation.world.now % 1:.3f}"])
 
 
@@ -45,23 +42,20 @@ def _without(one: Manifest) -> Manifest:
     return {**one, "metadata": {key: value for key, value in one["metadata"].items() if key not in WITHOUT_A_FUTURE}}
 
 
-def _memory(operator: Operator, now: float, is_told: bool) -> dict[str, Any]:
+def _memory(operator: Operator, now: float) -> dict[str, Any]:
     """What an operator knows that is not in the cluster.
 
     What sets add up is left out, which `conftest.py` compares, and how often it has written the same, which counts only where somebody else
-    writes as well. Whose conditions from memory are counts where some object bears one.
+    writes as well.
     """
     evaluator, queue = operator.process._evaluator, operator.process.loop.queue
     failures, stalls = evaluator._stalls._failures, {key: value for key, value in vars(evaluator._stalls).items() if key != "_failures"}
-    debounce = {key: value for key, value in vars(evaluator._debounce).items() if key != "_inherited"}
     return {
         "held": operator.held,
         "due in": {key: f"{when - now:.3f} s" for key, when in queue._due.items()},
         "failures": queue._failures,
         "StallTracker": stalls,
-        "StatusDebounce": debounce,
-        "InheritedConditions": vars(evaluator._debounce._inherited) if is_told else {},
-        **{type(one).__name__: vars(one) for one in (failures, evaluator._pending)},
+        **{type(one).__name__: vars(one) for one in (failures, evaluator._debounce, evaluator._pending)},
     }
 
 
