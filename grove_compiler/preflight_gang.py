@@ -51,11 +51,13 @@ def forming_gang(key: GangKey, view: ObjectReader, preflight: Preflight, decisio
     """Returns a gang with its pods in the cluster, which are none once it has ended."""
     pods = pods_of(key, view)
     snapshot = Snapshot(view=view)
-    reference = CheckedPod(_newest(pods), key.namespace, preflight, snapshot, decisions).gang if pods else None
+    newest = CheckedPod(_newest(pods), key.namespace, preflight, snapshot, decisions) if pods else None
+    reference = newest.gang if newest is not None else None
+    is_closed = newest is not None and (reference is None or reference.config_map != key.name or not newest.suits_gang_check)
     peers = [Peer(pod, _instance_type(pod, preflight, snapshot)) for pod in pods]
     live = view.get("", "ConfigMap", key.namespace, key.name) or {}
     recorded = str((live.get("data") or {}).get("passed") or "")
-    return FormingGang(key.namespace, key.name, key.label, peers, reference, decisions, recorded)
+    return FormingGang(key.namespace, key.name, key.label, peers, reference, decisions, recorded, is_closed)
 
 
 def _instance_type(pod: Manifest, preflight: Preflight, snapshot: Snapshot) -> str:

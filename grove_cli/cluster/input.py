@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from applier.cluster import Cluster
-from applier.desired import DuplicateObject, Graph
+from applier.desired import Desired, DuplicateObject, Graph
 from applier.errors import UnknownKind
 from applier.ref import DEFINITION, GroupKind, Kind, Manifest, Ref
 from grove_cli.cluster.options import InputOptions
@@ -19,7 +19,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.document import Document, objects_in
 from grove_operator.cluster.classify import Classified, Item, about_compiled, classify_documents
-from grove_operator.cluster.desired import Sources, desired_graph
+from grove_operator.cluster.desired import Sources, desired_graph, is_compiled
 from kube_objects.words import listed
 
 if TYPE_CHECKING:
@@ -38,9 +38,13 @@ MAX_CHANGES = 100
 class ClusterInput:
     """The files of a command line. Raises `UnreadableInput` for files that cannot be read."""
 
-    def __init__(self, options: InputOptions, namespace: str) -> None:
-        """Reads the files. `namespace` is that of `-n`, empty without."""
-        self.options, self.namespace = options, namespace
+    def __init__(self, options: InputOptions, namespace: str, *, creates: bool = True) -> None:
+        """Reads the files. `namespace` is that of `-n`, empty without.
+
+        A command that `creates` nothing does without the kinds of others that sets become, such as a scheduler's: where the server does not
+        serve them, no object of them exists.
+        """
+        self.options, self.namespace, self.creates = options, namespace, creates
         self.reader = InputReader()
         self.sorted = classify_documents(self.reader.documents(options.files, config=options.config))
         self.config = self.reader.configuration(options.config) if options.config else None
@@ -77,7 +81,8 @@ class ClusterInput:
             raise Failed(f"-l {self.options.selector} matches none of these objects")
         if not graph.objects:  # with --prune it would delete all members; kubectl fails as well: no objects passed to apply
             raise Failed(f"there are no objects in {', '.join(self.options.files)}")
-        await _check_kinds(session, graph)
+        needed = graph.objects.values() if self.creates else [one for one in graph.objects.values() if not _is_compiled_for_others(one)]
+        await _check_kinds(session, needed)
         return graph
 
     async def _compile(self, session: Session, findings: list[Diagnostic]) -> CompiledGraph:
@@ -207,11 +212,11 @@ def _namespaces(found: Classified, default: str) -> set[str]:
     return {str((item.manifest.get("metadata") or {}).get("namespace") or default) for item in found.subjects}
 
 
-async def _check_kinds(session: Session, graph: Graph) -> None:
-    """Raises `Failed` with a line for each kind that neither the server nor the graph knows."""
-    defined = defined_scopes(desired.manifest for desired in graph.objects.values())
+async def _check_kinds(session: Session, objects: Collection[Desired]) -> None:
+    """Raises `Failed` with a line for each kind that neither the server nor these objects know."""
+    defined = defined_scopes(desired.manifest for desired in objects)
     problems = []
-    for kind in {Kind.of(desired.manifest): None for desired in graph.objects.values()}:
+    for kind in {Kind.of(desired.manifest): None for desired in objects}:
         if (kind.group, kind.kind) not in defined:
             try:
                 await session.cluster.resource(kind)
@@ -223,8 +228,15 @@ async def _check_kinds(session: Session, graph: Graph) -> None:
 
 def missing_kind(kind: Kind, error: str) -> str:
     """Returns the error about a kind that the server does not serve, with a hint for our kinds."""
-    ours = kind.group == "grove.io" or kind.group.endswith(".grove.io")
-    return f"{error}: {DEFINITIONS}" if ours else error
+    return f"{error}: {DEFINITIONS}" if _is_ours(kind) else error
+
+
+def _is_ours(kind: Kind) -> bool:
+    return kind.group == "grove.io" or kind.group.endswith(".grove.io")
+
+
+def _is_compiled_for_others(desired: Desired) -> bool:
+    return is_compiled(desired) and not _is_ours(Kind.of(desired.manifest))
 
 
 class OtherNamespace(Exception):

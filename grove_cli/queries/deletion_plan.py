@@ -7,17 +7,16 @@ from typing import NamedTuple
 
 from applier.cluster import Cluster
 from applier.decision.managers import applied_by
-from applier.desired import Desired, Graph
+from applier.desired import Graph
 from applier.events import Finished, RunMeter
 from applier.outcome import Action, Outcome, Step
 from applier.prune.deletion import Deleter, teardown
 from applier.ref import Manifest, Ref, owner_uids, uid_of
 from applier.run.live_state import read
 from applier.wait.gone import Remaining, wait_gone
+from grove_operator.cluster.desired import is_compiled
 
 ORPHAN = "Orphan"
-RULE = "rule "
-"""The prefix of the source of a compiled object."""
 
 
 class DeletionPlan(NamedTuple):
@@ -43,11 +42,11 @@ async def plan_deletion(graph: Graph, cluster: Cluster, *, manager: str) -> Dele
     for desired in graph.objects.values():
         manifest = live.get(desired.ref)
         if manifest is None:
-            plan.missing.extend([] if _is_compiled(desired) else [desired.ref])
+            plan.missing.extend([] if is_compiled(desired) else [desired.ref])
             continue
         if owner_uids(manifest) & uids:
             plan.cascaded[desired.ref] = manifest
-        elif not _is_compiled(desired) or applied_by(manifest, manager):
+        elif not is_compiled(desired) or applied_by(manifest, manager):
             plan.deleted[desired.ref] = manifest
         else:
             plan.foreign.append(desired.ref)
@@ -87,7 +86,3 @@ def _outcome(step: Step, remaining: dict[Ref, Remaining]) -> Outcome:
         reason, step.obstacle = remaining[step.ref]
         return Outcome(step, Action.FAILED, f"should have been deleted with its owner, but still exists: {reason}", step.uid)
     return Outcome(step, Action.PRUNED, step.reason, step.uid)
-
-
-def _is_compiled(desired: Desired) -> bool:
-    return desired.source.startswith(RULE)

@@ -29,6 +29,15 @@ class Sources(NamedTuple):
     items: Sequence[Item]
 
 
+RULE = "rule "
+"""The prefix of the source of a compiled object."""
+
+
+def is_compiled(desired: Desired) -> bool:
+    """Reports whether an object of a graph was compiled, so that no file has it."""
+    return desired.source.startswith(RULE)
+
+
 def desired_graph(sources: Sources, *, selects: Select | None = None, force: tuple[str, ...] = (), is_operator: bool = False) -> Graph:
     """Returns the desired objects. Raises `applier.desired.DuplicateObject` for an object with two sources.
 
@@ -86,7 +95,7 @@ class _Builder:
         if owner is None and node.owner is not None and not node.owner.uid:
             manifest = without_owner(manifest, node.owner)
         policy = self.policies.of(self._declared(node), self.scaled.get(Ref.of(manifest), "") if self.scaled else "")
-        return Desired(manifest, owner, alone, policy, f"rule {node.rule}", groups)
+        return Desired(manifest, owner, alone, policy, f"{RULE}{node.rule}", groups)
 
     def _declared(self, node: Node) -> Manifest:
         """Returns the policy of a node. The operator leaves what it has not made, since that would be deleted with the set.

@@ -115,11 +115,26 @@ def test_a_gang_waits_for_pods_that_have_a_node_and_no_address_yet() -> None:
     assert [config_map(WORKLOAD, *there, *more)["data"]["expected_count"] for more in ([], [coming], [pod("pod-2")])] == ["2", "3", "2"]
 
 
+CLOSED: dict[str, Manifest] = {
+    "its namespace is selected no more": {**VALUES, "namespaces": ["other"]},
+    "its check is configured no more": {"checks": [{"name": "dcgm-diag", "image": "a"}]},
+    "gangs are discovered in another way": {**VALUES, "gangDiscovery": {"method": "labels"}},
+}
+
+
+@pytest.mark.parametrize("what", CLOSED)
+def test_a_gang_that_no_pod_joins_any_more_consists_of_those_that_wait_for_it(what: str) -> None:
+    """Its size was unknown then, or that of pods which came without the check: those that had it waited until their timeouts."""
+    pods = [pod("pod-0", "10.0.1.5"), pod("pod-1"), pod("pod-2", "10.0.1.7"), pod("pod-3", "10.0.1.8", phase="Failed")]
+    (node,) = gang_objects(KEY, ObjectList([WORKLOAD, *pods]), values_of(CLOSED[what]), program())
+    assert (node.object["data"]["expected_count"], node.object["data"]["master_addr"]) == ("3", "10.0.1.5")
+
+
 def sized(name: str, size: str, **more: Any) -> Manifest:
     """A pod of a gang that is known by labels, which says how many pods that has."""
     labels = {"app.kubernetes.io/gang-id": "g", "app.kubernetes.io/gang-size": size, "preflight.grove.io/gang": "preflight-g"}
-    spec = {"volumes": [{"name": "preflight-gang-config", "configMap": {"name": "preflight-g"}}]}
-    made = pod_of(spec, labels=labels)
+    volumes = [{"name": "preflight-gang-config", "configMap": {"name": "preflight-g"}}]
+    made = pod_of({"volumes": volumes, "containers": [{"name": "main", "resources": DEVICES}]}, labels=labels)
     return {**made, "metadata": {**made["metadata"], "name": name, **more}, "status": {"podIP": "10.0.1.9"}}
 
 

@@ -71,6 +71,15 @@ def test_a_number_that_was_not_written_is_not_kept_from_the_edit_where_it_is_tak
     assert defaults["/spec/template/cliques/0/spec/minAvailable"] == 2
 
 
+def test_webhooks_that_write_a_number_let_it_be_taken_back_that_its_clique_was_renamed() -> None:
+    simulation = running(without_minimum())
+    before = copy.deepcopy(simulation.world.get(SET, "demo"))
+    simulation.edit(at(f"{FRONT}/name", "other"))
+    simulation.settle()
+    at(f"{FRONT}/spec/minAvailable", 2)(before)
+    assert reviewed(simulation, before, simulation.world.get(SET, "demo"))["allowed"]
+
+
 @pytest.mark.parametrize("name", NO_VALUES)
 def test_webhooks_let_it_be_taken_back_beside_a_value_that_is_none(name: str) -> None:
     simulation = running(serving())

@@ -11,7 +11,7 @@ from typing import Any
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.immutable_fields import KEY, before_the_change, immutable_fields, recorded_fields, with_recorded_metadata
 from grove_compiler.model.expanded.recorded_templates import Revision
-from grove_compiler.model.spec.minimums import minimums_of, with_minimums
+from grove_compiler.model.spec.minimums import minimums_of, names_of, with_minimums
 from kube_objects.manifest import LAST_APPLIED, mapping
 
 MAX_SIZE = 128 * 1024
@@ -65,13 +65,14 @@ def before_the_edit(manifest: Manifest, revisions: list[Revision]) -> Manifest |
     """Returns a set with what cannot change as it was recorded; None where it is written so, or nobody has recorded it.
 
     A `minAvailable` that was not written was the number of pods, as the spec tells that was valid last: who writes it since, as a webhook
-    does for an edit, has changed nothing.
+    does for an edit, has changed nothing; nor has who takes back that a clique was renamed.
     """
     recorded = recorded_fields(revisions)
     if recorded is None or recorded == immutable_fields(manifest):
         return None
-    written, minimums = minimums_of(manifest), minimums_of({"spec": _recorded_spec(revisions[-1])})
-    return with_minimums(before_the_change(manifest, recorded), {name: minimums[name] for name in written.keys() & minimums})
+    unwritten = names_of(manifest) - minimums_of(manifest).keys()
+    minimums = minimums_of({"spec": _recorded_spec(revisions[-1])})
+    return with_minimums(before_the_change(manifest, recorded), {name: minimums[name] for name in minimums.keys() - unwritten})
 
 
 def _recorded_spec(revision: Revision) -> Manifest | None:

@@ -74,6 +74,7 @@ class FormingGang:
     """A gang and its live pods. `name` is the name of its ConfigMap, `label` the value of the gang label of its pods and ConfigMap.
 
     `reference` is the gang as its pods refer to it; none without pods. `recorded` are the verdicts that the ConfigMap has, a line each.
+    `is_closed` tells that no pod joins it any more: by the values as they are now, such pods would not get its checks.
     """
 
     namespace: str
@@ -83,6 +84,7 @@ class FormingGang:
     reference: GangReference | None
     decisions: DecisionRules
     recorded: str = ""
+    is_closed: bool = False
 
     @property
     def id(self) -> str:
@@ -124,7 +126,12 @@ class FormingGang:
 
     @lazy
     def expected(self) -> int:
-        """How many pods have to register: the gang's size, or the pods for which `is_expected` holds if they are more; 0 while unknown."""
+        """How many pods have to register: the gang's size, or the pods for which `is_expected` holds if they are more; 0 while unknown.
+
+        Of a gang that is closed, all that are left have to.
+        """
+        if self.is_closed:
+            return sum(not pod.is_leaving and not pod.has_ended for pod in self.pods)
         size = self.reference.size if self.reference is not None else 0
         expected = self.decisions.of(PeerDecisions).is_expected
         return max(size, sum(map(expected, self.pods))) if size else 0

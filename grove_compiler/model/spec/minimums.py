@@ -38,6 +38,11 @@ def minimums_of(manifest: Manifest) -> dict[Any, int]:
     return {name: minimum for name, minimum in named.items() if minimum is not None}
 
 
+def names_of(manifest: Manifest) -> set[Any]:
+    """Returns the names of the cliques."""
+    return {clique["name"] for clique in _cliques(manifest)}
+
+
 def _cliques(manifest: Manifest) -> list[Manifest]:
     return [clique for clique in maps(section(manifest, "spec", "template").get("cliques")) if isinstance(clique.get("name"), str)]
 

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from applier.ref import Ref
 
+from ..running import ROOT
 from .in_memory import MINIMAL, Bench, config_map
 
 
@@ -62,6 +64,16 @@ def test_what_a_set_owns_and_cannot_go_is_told_with_what_holds_it(bench: Bench) 
     assert ended.code == 2
     assert "PodClique.grove.io/default/minimal-0-server: failed: should have been deleted with its owner, but still exists" in ended.err
     assert "grove.io/podclique.grove.io" in ended.err
+
+
+@pytest.mark.parametrize(("words", "done"), [(("delete", "--no-wait"), "deleted"), (("adopt", "--from", "helm"), "adopted")])
+def test_a_set_needs_no_kinds_of_others_to_be_deleted_or_adopted(bench: Bench, words: tuple[str, ...], done: str) -> None:
+    """Without a driver for ComputeDomains, or without KAI, no object of theirs exists: both commands ended with an error instead."""
+    bench.define_ours()
+    file = ROOT / "examples" / "mnnvl-config.yaml"
+    bench.cluster.seed(yaml.safe_load(file.read_text()), manager="helm")
+    ended = bench.run(*words, str(file), "--mnnvl-shape", "driver")
+    assert (ended.code, ended.out) == (0, f"podcliqueset.grove.io/finetune {done}\n")
 
 
 def test_what_a_set_owns_can_be_left(bench: Bench) -> None:
