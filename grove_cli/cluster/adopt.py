@@ -67,7 +67,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
     Without FILE and from grove-operator: take over everything that the upstream operator created, for `grove operator run`.
     """
     target, options = take_target(given), take_input(given, required=field_managers.OPERATOR not in managers)
-    source = ClusterInput(options, target.namespace, creates=False) if options.files else None
+    source = ClusterInput(options, target.namespace, purpose="adopt") if options.files else None
     lines = OutcomeLines(terminal_of(sys.stdout), suffix=CLIENT if dry_run else "", words={"configured": "adopted"})
 
     async def work(session: Session) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from applier.cluster import Cluster
 from applier.desired import Desired, DuplicateObject, Graph
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
+Purpose = Literal["apply", "adopt", "delete"]
 MAX_CHANGES = 100
 """Changed fields that are told of one object in the effects of an edit."""
 
@@ -38,13 +39,13 @@ MAX_CHANGES = 100
 class ClusterInput:
     """The files of a command line. Raises `UnreadableInput` for files that cannot be read."""
 
-    def __init__(self, options: InputOptions, namespace: str, *, creates: bool = True) -> None:
+    def __init__(self, options: InputOptions, namespace: str, *, purpose: Purpose = "apply") -> None:
         """Reads the files. `namespace` is that of `-n`, empty without.
 
-        A command that `creates` nothing does without the kinds of others that sets become, such as a scheduler's: where the server does not
-        serve them, no object of them exists.
+        Who adopts or deletes does without the kinds of others that sets become, such as a scheduler's: where the server does not serve
+        them, no object of them exists. Who deletes does without what may not be read, as it goes with its set.
         """
-        self.options, self.namespace, self.creates = options, namespace, creates
+        self.options, self.namespace, self.purpose = options, namespace, purpose
         self.reader = InputReader()
         self.sorted = classify_documents(self.reader.documents(options.files, config=options.config))
         self.config = self.reader.configuration(options.config) if options.config else None
@@ -68,7 +69,7 @@ class ClusterInput:
         if self.sorted.compiled:
             compiled = await self._compile(session, findings)
         self._report(findings)
-        if self.unread:
+        if self.unread and self.purpose == "apply":
             say(f"only the operator checks all of this: you may not read {listed(self.unread)}")
         items = [*await self._served(session, self.sorted.subjects), *self.sorted.plain]
         try:
@@ -81,7 +82,11 @@ class ClusterInput:
             raise Failed(f"-l {self.options.selector} matches none of these objects")
         if not graph.objects:  # with --prune it would delete all members; kubectl fails as well: no objects passed to apply
             raise Failed(f"there are no objects in {', '.join(self.options.files)}")
-        needed = graph.objects.values() if self.creates else [one for one in graph.objects.values() if not _is_compiled_for_others(one)]
+        needed = (
+            graph.objects.values()
+            if self.purpose == "apply"
+            else [one for one in graph.objects.values() if not _is_compiled_for_others(one)]
+        )
         await _check_kinds(session, needed)
         return graph
 
@@ -108,7 +113,8 @@ class ClusterInput:
         operators = await read_operators(session.cluster)
         configuration = self.config or await self._installed_configuration(session, operators, findings)
         live = await self._leave_to_leader(session, operators, found.objects)
-        if not self.leader and (missing := [error for kind, error in found.unread.items() if kind.namespaced]):
+        is_partial = bool(self.leader) or self.purpose == "delete"
+        if not is_partial and (missing := [error for kind, error in found.unread.items() if kind.namespaced]):
             raise as_one([*missing])
         # Not in the snapshot: with revisions it would be a step of an operator, which changes one replica after the other.
         recorded = Snapshot((), ObjectList([*found.objects, *await read_revisions(session.cluster, namespaces)]))
@@ -117,11 +123,11 @@ class ClusterInput:
         result = compile_inputs(inputs, program)
         installed = configuration.file if configuration is not None and configuration is not self.config else None
         diagnostics = [one for one in about_compiled(result.diagnostics) if one.severity == "error" or one.file != installed]
-        if self.leader:
+        if is_partial:
             unknown = "" if configuration or self._has_configuration() else unknown_configuration(operators)
             self.unread = [*(kind.plural for kind in found.unread), *filter(None, [unknown])]
         if self.unread:  # what seems to be missing may be there
-            diagnostics = [replace(one, severity="warning") for one in diagnostics]
+            diagnostics = [replace(one, severity="warning") for one in diagnostics] if self.leader else []
         elif self.leader and not has_errors(diagnostics):
             self.effects = self._effects(inputs, live, recorded, program, result.graph)
         findings += diagnostics

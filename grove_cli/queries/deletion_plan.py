@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from applier.cache import read_once
 from applier.cluster import Cluster
 from applier.decision.managers import applied_by
 from applier.desired import Graph
+from applier.errors import Forbidden
 from applier.events import Finished, RunMeter
 from applier.outcome import Action, Outcome, Step
 from applier.prune.deletion import Deleter, teardown
 from applier.ref import Manifest, Ref, owner_uids, uid_of
-from applier.run.live_state import read
+from applier.run.live_state import queries_for
 from applier.wait.gone import Remaining, wait_gone
 from grove_operator.cluster.desired import is_compiled
 
@@ -21,13 +23,14 @@ ORPHAN = "Orphan"
 
 class DeletionPlan(NamedTuple):
     """What happens to each object: `deleted` by us, `cascaded` after its owner, `missing` from the cluster although a file has it, or
-    `foreign`, compiled but applied by another manager.
+    `foreign`, compiled but applied by another manager. What is `unread` may not be read: compiled objects, which go with their owner.
     """
 
     deleted: dict[Ref, Manifest]
     cascaded: dict[Ref, Manifest]
     missing: list[Ref]
     foreign: list[Ref]
+    unread: list[Ref]
 
 
 async def plan_deletion(graph: Graph, cluster: Cluster, *, manager: str) -> DeletionPlan:
@@ -36,10 +39,15 @@ async def plan_deletion(graph: Graph, cluster: Cluster, *, manager: str) -> Dele
     Compiled objects are deleted with their owner, whose controller would create them again; those without an owner only if `manager` has
     applied them. Raises `ClusterError`.
     """
-    live = await read(graph, cluster)
-    plan = DeletionPlan({}, {}, [], [])
+    live = await read_once(cluster, queries_for(graph), partial=True)
+    plan = DeletionPlan({}, {}, [], [], [])
     uids: set[str] = set()
     for desired in graph.objects.values():
+        if (error := live.unread.get(desired.ref[:3])) is not None:
+            if not is_compiled(desired) or not isinstance(error, Forbidden):
+                raise error
+            plan.unread.append(desired.ref)
+            continue
         manifest = live.get(desired.ref)
         if manifest is None:
             plan.missing.extend([] if is_compiled(desired) else [desired.ref])

@@ -69,7 +69,7 @@ def command(**given: Any) -> int:
         raise click.UsageError("--approve requires --applyset.")
     if choices.applyset and options.files:
         raise click.UsageError("Specify either FILE or --applyset: an ApplySet's record lists its members.")
-    source = ClusterInput(options, target.namespace, creates=False) if options.files else None
+    source = ClusterInput(options, target.namespace, purpose="delete") if options.files else None
     run = DeleteRun(choices, source)
     with listening(run.sink, choices.journal, "delete") as run.sink:
         return sessions.run(run.work, target, run.sink, long=True)

@@ -36,10 +36,10 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def allow(bench: Bench, *kinds: str) -> None:
-    """From now on only these kinds may be listed."""
+    """From now on only these kinds may be read."""
 
     def is_forbidden(request: MemoryRequest) -> bool:
-        return request.verb == "list" and request.resource.kind.kind not in kinds
+        return request.verb in ("get", "list") and request.resource.kind.kind not in kinds
 
     bench.cluster.faults.clear()
     bench.cluster.fail(is_forbidden, Forbidden(403, "Forbidden", "you may not list that"), times=-1)
@@ -182,3 +182,10 @@ def test_a_tree_names_what_it_may_not_show_in_one_line(bench: Bench) -> None:
     told = bench.run("get", "tree", "minimal").out.splitlines()
     assert told[0].startswith("PodCliqueSet minimal")
     assert [line.rpartition(": ")[2] for line in told if line.startswith("not read: ")] == ["you may not list these"]
+
+
+def test_a_set_is_deleted_and_what_may_not_be_read_goes_after_it(bench: Bench) -> None:
+    led(bench)
+    done = bench.run("delete", "-f", bench.file(minimal()), "--wait=false")
+    assert (done.code, done.out, bench.writes()) == (0, "podcliqueset.grove.io/minimal deleted\n", ["delete minimal"])
+    assert "which you may not read; what a set owns is deleted after it" in done.err
