@@ -32,6 +32,16 @@ if TYPE_CHECKING:
 
 DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
 Purpose = Literal["apply", "adopt", "delete"]
+REFUTABLE = frozenset(
+    {
+        "validate/cluster-topology-enabled",
+        "validate/mnnvl-group-enabled",
+        "validate/scheduler-enabled",
+        "validate/topology-enabled",
+        "validate/topology-found",
+    }
+)
+"""Rules by which something is an error that may be there, or be enabled, for all that one knows who may not read all of it."""
 MAX_CHANGES = 100
 """Changed fields that are told of one object in the effects of an edit."""
 
@@ -126,8 +136,8 @@ class ClusterInput:
         if is_partial:
             unknown = "" if configuration or self._has_configuration() else unknown_configuration(operators)
             self.unread = [*(kind.plural for kind in found.unread), *filter(None, [unknown])]
-        if self.unread:  # what seems to be missing may be there
-            diagnostics = [replace(one, severity="warning") for one in diagnostics] if self.leader else []
+        if self.unread:
+            diagnostics = [replace(one, severity="warning") if one.code in REFUTABLE else one for one in diagnostics]
         elif self.leader and not has_errors(diagnostics):
             self.effects = self._effects(inputs, live, recorded, program, result.graph)
         findings += diagnostics

@@ -56,7 +56,7 @@ class Case:
         """What linting the case's input finds."""
         settings = Settings(kube_version=self.head.get("kube", OFFLINE_KUBE_VERSION), mnnvl_shape=self.head.get("shape"))
         snapshot = self.head.get("snapshot", [])
-        return lint(Inputs(self.documents, snapshot, [self.old] if self.old else [], self._config(), settings), program)
+        return lint(Inputs(self.documents, snapshot, [self.old] if self.old else [], self.config, settings), program)
 
     @property
     def old(self) -> Document | None:
@@ -67,7 +67,9 @@ class Case:
         """What stands in a line, counted from 1, without the dash of a list."""
         return self.lines[line - 1].strip().removeprefix("- ")
 
-    def _config(self) -> Document | None:
+    @property
+    def config(self) -> Document | None:
+        """The configuration that the case names; none if it names none."""
         if "config" not in self.head:
             return None
         return Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **self.head["config"]})

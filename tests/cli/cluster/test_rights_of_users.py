@@ -106,6 +106,14 @@ def test_a_topology_that_may_be_there_keeps_nobody_from_an_edit(bench: Bench) ->
     assert ("warning: " in done.err, "error: " in done.err) == (True, False)
 
 
+def test_what_is_wrong_in_any_cluster_is_an_error_as_ever(bench: Bench) -> None:
+    led(bench)
+    set = edited()
+    set["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 9
+    done = bench.run("apply", bench.file(set))
+    assert (done.code, bench.writes(), "error: Invalid value: 9" in done.err) == (1, [], True)
+
+
 def test_who_may_not_create_what_a_first_set_becomes_leaves_that_to_an_operator_that_they_do_not_see(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
