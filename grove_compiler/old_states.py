@@ -9,7 +9,7 @@ from grove_compiler.decoder import SET_KIND, Decoded, Decoder, InputRules
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube import conditions
 from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.expanded.last_valid_spec import as_it_was, before_the_edit
+from grove_compiler.model.expanded.last_valid_spec import as_it_was, before_the_edit, with_recorded_minimums
 from grove_compiler.model.expanded.recorded_templates import revisions_of
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
@@ -29,7 +29,8 @@ def as_recorded(stored: Any, snapshot: Snapshot) -> Any:
     if (ref := _stored_set(stored)) is None:
         return stored
     try:
-        return before_the_edit(stored, revisions_of(snapshot, ref)) or stored
+        revisions = revisions_of(snapshot, ref)
+        return before_the_edit(stored, revisions) or with_recorded_minimums(stored, revisions)
     except Unknown:  # without the right to read revisions, say
         return stored
 

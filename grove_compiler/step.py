@@ -144,10 +144,10 @@ def _step_of_set(view: ObjectReader, key: Key, now: float, context: StepContext)
     manifest = view.get(GROUP, SET_KIND, key.namespace, key.name)
     if manifest is None or is_terminating(manifest):
         return StepGone("the set does not exist" if manifest is None else "the set is being deleted")
-    generation = context.generation(manifest)
+    snapshot = Snapshot((), view)
+    generation = context.generation(manifest, snapshot)
     if generation is None:
         return StepHold(f"{manifest.get('apiVersion')} is not a version of a {SET_KIND} that this program knows")
-    snapshot = Snapshot((), view)
     topologies = context.topologies(snapshot)
     if has_errors(generation.entry.findings):
         subject = Subject(SET_KIND, {}, generation.entry, generation.entry.findings)

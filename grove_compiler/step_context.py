@@ -18,7 +18,8 @@ from grove_compiler.known_topologies import Known, decode_existing, existing_man
 from grove_compiler.model.checks.scale_target import ForeignAutoscaler
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.expansion import Expansion
-from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes
+from grove_compiler.model.expanded.last_valid_spec import with_recorded_minimums
+from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes, revisions_of
 from grove_compiler.model.expanded.tally import CachedTally
 from grove_compiler.model.expanded.topology import KAI_API_VERSION, ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration
@@ -120,12 +121,12 @@ class StepContext:
         cached = self._generations.get(manifest["metadata"].get("uid") or "")
         return cached if cached is not None and cached.declaration == _declaration(manifest) else None
 
-    def generation(self, manifest: Manifest) -> Generation | None:
-        """Returns the generation of a set, cached or computed; None when the set cannot be decoded."""
+    def generation(self, manifest: Manifest, snapshot: Snapshot) -> Generation | None:
+        """Returns the generation of a set, cached or computed; None when the set cannot be decoded. `snapshot` has its revisions."""
         cached = self.cached_generation(manifest)
         if cached is not None:
             return cached
-        generation = self._computed_generation(manifest)
+        generation = self._computed_generation(manifest, snapshot)
         uid = manifest["metadata"].get("uid") or ""
         if generation is not None and uid and manifest["metadata"].get("generation"):
             self._generations.pop(uid, None)
@@ -148,9 +149,10 @@ class StepContext:
             generation.former_record = recorded
         return next(iter(generation.former), None)
 
-    def _computed_generation(self, manifest: Manifest) -> Generation | None:
+    def _computed_generation(self, manifest: Manifest, snapshot: Snapshot | None = None) -> Generation | None:
+        recorded = with_recorded_minimums(manifest, revisions_of(snapshot, ObjectRef.of(manifest))) if snapshot is not None else manifest
         # Whatever a status says, nobody has declared it: it holds nothing.
-        entry = self.decode({key: value for key, value in manifest.items() if key != "status"})
+        entry = self.decode({key: value for key, value in recorded.items() if key != "status"})
         if entry is None:
             return None
         declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))

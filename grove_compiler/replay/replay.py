@@ -48,8 +48,10 @@ def replay(bundle: Bundle, program: Program) -> Replayed:
     """Replays the step of a bundle with the rules of `program`."""
     context = StepContext(program, bundle.settings, None if bundle.config is None else Document(bundle.config))
     manifest = bundle.answers.get(("get", GROUP, SET_KIND, bundle.key.namespace, bundle.key.name))
-    generation = context.generation(manifest) if bundle.key.kind == SET_KIND and isinstance(manifest, dict) else None
     view = RecordedAnswers(bundle.answers)
+    generation = None
+    if bundle.key.kind == SET_KIND and isinstance(manifest, dict):
+        generation = context.generation(manifest, Snapshot((), view))
     if generation is not None and isinstance(manifest, dict):
         _restore(bundle.memory, generation, manifest, view, context)
     decision = decision_value(step(view, bundle.key, bundle.now, context))

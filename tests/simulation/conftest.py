@@ -10,6 +10,7 @@ import pytest
 from applier.loop import View
 from applier.ref import Manifest, Ref
 from grove_compiler.model.expanded.tally import CachedTally
+from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.replay.views import Recording
 from grove_compiler.step import Key, StepContext, StepGone, StepHold, StepResult, step
 from grove_compiler.step_context import Generation
@@ -46,7 +47,7 @@ def every_step_is_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _generation(view: LiveObjects, key: Key, context: StepContext) -> Generation | None:
     live = view.get("grove.io", key.kind, key.namespace, key.name)
-    return None if live is None else context.generation(live)
+    return None if live is None else context.generation(live, Snapshot((), view))
 
 
 WAKE_NOBODY = ("conditions", "observedGeneration", "startTime", "suspendedSeconds")

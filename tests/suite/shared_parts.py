@@ -16,6 +16,7 @@ import pytest
 
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.step_context import Generation, StepContext
 
 CONSTANT = "K_"
@@ -82,8 +83,8 @@ def _watch() -> None:
         run(self, *arguments, **named)
 
     @wraps(generation_of)
-    def watched_generation(self: StepContext, manifest: Manifest) -> Generation | None:
-        generation = generation_of(self, manifest)
+    def watched_generation(self: StepContext, manifest: Manifest, snapshot: Snapshot) -> Generation | None:
+        generation = generation_of(self, manifest, snapshot)
         if generation is not None:
             watch_set(generation.entry.manifest)
         return generation

@@ -16,7 +16,7 @@ from tests.model.sets import clique, group, pcs
 from tests.simulation.sets import image, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready
-from tests.simulation.world import GROUP, REVISION, SET
+from tests.simulation.world import CLIQUE, GROUP, REVISION, SET
 from tests.webhooks.conftest import asked
 
 Edit = Callable[[Manifest], None]
@@ -197,6 +197,12 @@ def test_a_default_that_follows_another_field_is_no_change() -> None:
     simulation.edit(at(f"{FRONT}/spec/replicas", 3))
     simulation.settle()
     assert stalled(simulation) == ""
+    clique = simulation.world.get(CLIQUE, "demo-0-front")["spec"]
+    assert (clique["replicas"], clique["minAvailable"]) == (2, 2), "the replica was no longer available, with fewer pods than it needed"
+    edited = copy.deepcopy(simulation.world.get(SET, "demo"))
+    at(f"{FRONT}/spec/minAvailable", 2)(edited)
+    assert reviewed(simulation, edited, simulation.world.get(SET, "demo"))["allowed"], "as webhooks write it, once they are there"
+    assert_all_ready(simulation)
 
 
 def test_a_default_that_is_written_since_is_no_change_but_another_value_is() -> None:

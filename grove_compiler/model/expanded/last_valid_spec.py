@@ -11,7 +11,7 @@ from typing import Any
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.immutable_fields import KEY, before_the_change, immutable_fields, recorded_fields, with_recorded_metadata
 from grove_compiler.model.expanded.recorded_templates import Revision
-from grove_compiler.model.spec.minimums import minimums_of, names_of, with_minimums
+from grove_compiler.model.spec.minimums import minimums_of, names_of, with_former_minimums, with_minimums
 from kube_objects.manifest import LAST_APPLIED, mapping
 
 MAX_SIZE = 128 * 1024
@@ -73,6 +73,15 @@ def before_the_edit(manifest: Manifest, revisions: list[Revision]) -> Manifest |
     unwritten = names_of(manifest) - minimums_of(manifest).keys()
     minimums = minimums_of({"spec": _recorded_spec(revisions[-1])})
     return with_minimums(before_the_change(manifest, recorded), {name: minimums[name] for name in minimums.keys() - unwritten})
+
+
+def with_recorded_minimums(manifest: Manifest, revisions: list[Revision]) -> Manifest:
+    """Returns a set in which each clique that names no `minAvailable` keeps the one with which it was valid last, if it has as many pods.
+
+    Otherwise an edit of `replicas` would change it, which no clique that exists follows, where no webhook has written it.
+    """
+    is_written = not names_of(manifest) - minimums_of(manifest).keys()
+    return manifest if is_written or not revisions else with_former_minimums(manifest, {"spec": _recorded_spec(revisions[-1])})
 
 
 def _recorded_spec(revision: Revision) -> Manifest | None:
