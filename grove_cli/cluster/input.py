@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 
 DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
+ASKS_CLUSTER = re.compile("validate/(cluster-|one-)?(topology|scheduler|kai|volcano|mnnvl)")
+"""The built-in rules on sets that ask topologies or the operator's configuration, which not everybody may read. Others' rules may, too."""
 MAX_CHANGES = 100
 """Changed fields that are told of one object in the effects of an edit."""
 
@@ -88,6 +91,8 @@ class ClusterInput:
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.decoder import SET_KIND
+        from grove_compiler.engine.runtime.failure import FAILED
+        from grove_compiler.engine.sources import BUILT_IN
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
         from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
         from grove_compiler.old_states import all_as_recorded
@@ -116,7 +121,8 @@ class ClusterInput:
             unknown = "" if configuration or self._has_configuration() else unknown_configuration(operators)
             self.unread = [*(kind.plural for kind in found.unread), *filter(None, [unknown])]
         if self.unread:  # what seems to be missing may be there
-            diagnostics = [replace(one, severity="warning") for one in diagnostics]
+            doubtful = {FAILED, *(rule.id for rule in program.rules if rule.origin != BUILT_IN or ASKS_CLUSTER.match(rule.id))}
+            diagnostics = [replace(one, severity="warning") if one.code in doubtful else one for one in diagnostics]
         elif self.leader and not has_errors(diagnostics):
             self.effects = self._effects(inputs, live, recorded, program, result.graph)
         findings += diagnostics

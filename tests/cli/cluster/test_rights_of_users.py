@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from applier.cluster import Resource
 from applier.errors import Forbidden
 from applier.ref import Kind, Manifest
 from applier.testing.memory.faults import MemoryRequest
+from grove_cli.cluster.input import ASKS_CLUSTER
 
+from ...features.compiling import shipped_program
+from ..running import ROOT
 from .in_memory import MINIMAL, Bench
 
 READABLE = ("PodCliqueSet", "PodClique", "PodCliqueScalingGroup", "PodGang", "Pod")
@@ -104,6 +108,25 @@ def test_a_topology_that_may_be_there_keeps_nobody_from_an_edit(bench: Bench) ->
     done = bench.run("apply", bench.file(set))
     assert (done.code, bench.writes()) == (0, ["apply packed"])
     assert ("warning: " in done.err, "error: " in done.err) == (True, False)
+
+
+def test_what_is_wrong_in_any_cluster_is_not_written(bench: Bench) -> None:
+    led(bench)
+    set = minimal()
+    set["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 5
+    done = bench.run("apply", bench.file(set))
+    assert (done.code, bench.writes()) == (1, [])
+    assert "error: Invalid value: 5: minAvailable must not be greater than replicas (2)" in done.err
+
+
+def test_rules_that_ask_the_operators_configuration_are_known_by_their_names() -> None:
+    asks = re.compile(r"\bconfig\b|set\.topolog")
+    programs = {rule.id: rule for rule in shipped_program().rules}
+    sources = [rule for file in (ROOT / "rules").rglob("*.yaml") for rule in yaml.safe_load_all(file.read_text()) if rule]
+    of_sets = [one for one in sources if "validate" in one and "PodCliqueSet" in programs[one["rule"]].details["about"]]
+    asking = {one["rule"] for one in of_sets if asks.search(repr([one.get(key) for key in ("when", "let", "forEach", "assert")]))}
+    assert [rule for rule in sorted(asking) if not ASKS_CLUSTER.match(rule) and programs[rule].details["severity"] == "error"] == []
+    assert "validate/scheduler-enabled" in asking
 
 
 def test_who_may_not_create_what_a_first_set_becomes_leaves_that_to_an_operator_that_they_do_not_see(
