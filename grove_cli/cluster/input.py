@@ -138,8 +138,9 @@ class ClusterInput:
         live = [one for one in snapshot if Ref.of(one) in subjects]
         if subjects and not self.options.children:
             self.leader = leading_operator(operators, live, session.clock())
-            if not self.leader and operators is None:
-                self.leader = await hidden_operator(session.cluster, snapshot, min(_namespaces(self.sorted, session.namespace)))
+            if not self.leader and operators != []:
+                namespace = min(_namespaces(self.sorted, session.namespace))
+                self.leader = await hidden_operator(session.cluster, operators, snapshot, namespace)
         self.led = [*subjects] if self.leader else []
         return live
 

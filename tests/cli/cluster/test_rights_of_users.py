@@ -137,6 +137,17 @@ def test_who_may_not_create_what_a_first_set_becomes_leaves_that_to_an_operator_
     assert (done.code, "apply minimal" in bench.writes(), [*bench.cluster.store.of("grove.io", "PodClique", "default")]) == (0, True, [])
 
 
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_first_set_is_left_to_an_operator_that_is_down_where_what_it_becomes_may_not_be_created(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, allowed: bool
+) -> None:
+    bench.cluster.faults.clear()
+    bench.cluster.seed({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "grove-operator", "namespace": "default"}})
+    answer_reviews(bench, monkeypatch, allowed=allowed)
+    done = bench.run("apply", bench.file(minimal()))
+    assert (done.code, bool([*bench.cluster.store.of("grove.io", "PodClique", "default")])) == (0, allowed)
+
+
 def test_who_may_create_that_and_not_read_it_writes_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     allow(bench, "PodCliqueSet", "ClusterTopology")
     answer_reviews(bench, monkeypatch, allowed=True)
