@@ -146,12 +146,14 @@ class ClusterInput:
 
     def _effects(self, inputs: Inputs, live: Sequence[Manifest], recorded: Snapshot, program: Program, after: CompiledGraph) -> list[Step]:
         """Returns what an operator that follows the edit changes; nothing where nobody knows what there is."""
+        from grove_cli.compilation import NO_SET
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.old_states import all_as_followed
 
         followed = all_as_followed(map(Document, live), recorded)
         former = compile_inputs(replace(inputs, documents=[*followed, *(item.document for item in self.sorted.references)]), program)
-        return [] if has_errors(former.diagnostics) else effects_of(former.graph, after)
+        is_known = not has_errors([one for one in former.diagnostics if one.code != NO_SET])  # there was none where all are new
+        return effects_of(former.graph, after) if is_known else []
 
     async def _installed_configuration(
         self, session: Session, operators: Sequence[InstalledOperator] | None, findings: list[Diagnostic]
