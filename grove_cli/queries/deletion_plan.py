@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from applier.cache import read_once
 from applier.cluster import Cluster
 from applier.decision.managers import applied_by
 from applier.desired import Desired, Graph
@@ -12,7 +13,7 @@ from applier.events import Finished, RunMeter
 from applier.outcome import Action, Outcome, Step
 from applier.prune.deletion import Deleter, teardown
 from applier.ref import Manifest, Ref, owner_uids, uid_of
-from applier.run.live_state import read
+from applier.run.live_state import queries_for
 from applier.wait.gone import Remaining, wait_gone
 
 ORPHAN = "Orphan"
@@ -22,25 +23,31 @@ RULE = "rule "
 
 class DeletionPlan(NamedTuple):
     """What happens to each object: `deleted` by us, `cascaded` after its owner, `missing` from the cluster although a file has it, or
-    `foreign`, compiled but applied by another manager.
+    `foreign`, compiled but applied by another manager. What is `unread` may be there, and goes with its owner then.
     """
 
     deleted: dict[Ref, Manifest]
     cascaded: dict[Ref, Manifest]
     missing: list[Ref]
     foreign: list[Ref]
+    unread: list[Ref]
 
 
 async def plan_deletion(graph: Graph, cluster: Cluster, *, manager: str) -> DeletionPlan:
     """Decides which live objects of a graph are deleted. Objects of files are, as with kubectl.
 
     Compiled objects are deleted with their owner, whose controller would create them again; those without an owner only if `manager` has
-    applied them. Raises `ClusterError`.
+    applied them. Raises `ClusterError`, also where something may not be read that has no owner.
     """
-    live = await read(graph, cluster)
-    plan = DeletionPlan({}, {}, [], [])
+    live = await read_once(cluster, queries_for(graph), partial=True)
+    plan = DeletionPlan({}, {}, [], [], [])
     uids: set[str] = set()
     for desired in graph.objects.values():
+        if error := live.unread.get(desired.ref[:3]):
+            if desired.owner is None or not _is_compiled(desired):
+                raise error
+            plan.unread.extend([desired.ref] if desired.owner in plan.deleted or desired.owner in plan.cascaded else [])
+            continue
         manifest = live.get(desired.ref)
         if manifest is None:
             plan.missing.extend([] if _is_compiled(desired) else [desired.ref])

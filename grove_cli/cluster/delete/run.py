@@ -17,6 +17,7 @@ from grove_cli.cluster.words import Folding, name_of, outcomes_report
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.terminal import terminal_of
 from grove_compiler.record import record
+from kube_objects.words import listed
 
 if TYPE_CHECKING:
     from applier.prune.deletion import Deleter
@@ -87,6 +88,9 @@ class DeleteRun:
         for ref in plan.foreign:
             skipped.add(ref, f"not deleted: it was not created by {self.choices.field_manager}")
         skipped.end()
+        if plan.unread:
+            kinds = dict.fromkeys(str(ref.kind) for ref in plan.unread)
+            say(f"what there is of {listed([*kinds])} goes with its owner, and is not awaited: you may not read it")
         if self.choices.dry_run == "client":
             cascaded = {} if self.choices.cascade == "orphan" else plan.cascaded
             deleted = {**plan.deleted, **cascaded}.values()

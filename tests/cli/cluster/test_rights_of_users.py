@@ -156,6 +156,17 @@ def test_who_may_create_that_and_not_read_it_writes_nothing(bench: Bench, monkey
     assert "you may not list that" in done.err
 
 
+def test_a_set_is_deleted_with_what_it_becomes_that_may_not_be_read(bench: Bench) -> None:
+    bench.cluster.faults.clear()
+    bench.run("apply", MINIMAL)
+    bench.writes()
+    hidden = Forbidden(403, "Forbidden", "you may not read that")
+    bench.cluster.fail(lambda request: request.resource.kind.kind in ("Role", "RoleBinding"), hidden, times=-1)
+    done = bench.run("delete", MINIMAL, "--no-wait")
+    assert (done.code, bench.writes()) == (0, ["delete minimal"])
+    assert done.err == "grove: what there is of Role, RoleBinding goes with its owner, and is not awaited: you may not read it\n"
+
+
 def test_why_tells_what_the_operator_has_reported(bench: Bench) -> None:
     led(bench, PENDING)
     done = bench.run("why", "minimal")
