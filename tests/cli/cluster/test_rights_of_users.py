@@ -178,13 +178,23 @@ def test_why_tells_what_the_operator_has_reported(bench: Bench) -> None:
 
 def test_before_it_has_reported_anything_the_scheduler_is_heard(bench: Bench) -> None:
     led(bench)
-    assert bench.run("why", "minimal").out == "PodCliqueSet minimal waits for nothing\n"
     for name in "ab":
         labels = {"app.kubernetes.io/part-of": "minimal", "grove.io/podclique": "minimal-0-server"}
         metadata = {"name": name, "namespace": "default", "labels": labels}
         bench.cluster.seed({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": []}, "status": UNPLACED})
     told = bench.run("why", "minimal").out.splitlines()
     assert told[1:] == ["└─ PodNotReady: a is not ready (and 1 more like it)", "   └─ Unschedulable: no room"]
+
+
+def test_a_set_that_is_not_available_is_not_said_to_wait_for_nothing(bench: Bench) -> None:
+    led(bench)
+    done = bench.run("why", "minimal")
+    told = "NotAvailable: 0 of 1 replicas are available, and the operator has not reported why"
+    assert (done.code, done.out) == (1, f"PodCliqueSet minimal\n└─ {told}\n")
+    [set] = bench.cluster.store.of("grove.io", "PodCliqueSet", "default")
+    bench.cluster.seed({**set, "status": {"observedGeneration": 1, "availableReplicas": 1}})
+    done = bench.run("why", "minimal")
+    assert (done.code, done.out) == (0, "PodCliqueSet minimal waits for nothing\n")
 
 
 def test_a_part_of_a_set_waits_for_what_its_set_waits_for(bench: Bench) -> None:
