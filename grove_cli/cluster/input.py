@@ -41,7 +41,8 @@ REFUTABLE = frozenset(
         "validate/topology-found",
     }
 )
-"""Rules by which something is an error that may be there, or be enabled, for all that one knows who may not read all of it."""
+"""Rules by which something is an error that may be there, or be enabled, for all that one knows who may not read all of it. Others' rules
+may ask anything."""
 MAX_CHANGES = 100
 """Changed fields that are told of one object in the effects of an edit."""
 
@@ -108,6 +109,8 @@ class ClusterInput:
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.decoder import SET_KIND
+        from grove_compiler.engine.runtime.failure import FAILED
+        from grove_compiler.engine.sources import BUILT_IN
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
         from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
         from grove_compiler.old_states import all_as_recorded
@@ -137,7 +140,8 @@ class ClusterInput:
             unknown = "" if configuration or self._has_configuration() else unknown_configuration(operators)
             self.unread = [*(kind.plural for kind in found.unread), *filter(None, [unknown])]
         if self.unread:
-            diagnostics = [replace(one, severity="warning") if one.code in REFUTABLE else one for one in diagnostics]
+            refutable = REFUTABLE | {FAILED, *(rule.id for rule in program.rules if rule.origin != BUILT_IN)}
+            diagnostics = [replace(one, severity="warning") if one.code in refutable else one for one in diagnostics]
         elif self.leader and not has_errors(diagnostics):
             self.effects = self._effects(inputs, live, recorded, program, result.graph)
         findings += diagnostics
@@ -153,19 +157,22 @@ class ClusterInput:
         live = [one for one in snapshot if Ref.of(one) in subjects]
         if subjects and not self.options.children:
             self.leader = leading_operator(operators, live, session.clock())
-            if not self.leader and operators is None:
-                self.leader = await hidden_operator(session.cluster, snapshot, min(_namespaces(self.sorted, session.namespace)))
+            if not self.leader and operators != []:
+                namespace = min(_namespaces(self.sorted, session.namespace))
+                self.leader = await hidden_operator(session.cluster, operators, snapshot, namespace)
         self.led = [*subjects] if self.leader else []
         return live
 
     def _effects(self, inputs: Inputs, live: Sequence[Manifest], recorded: Snapshot, program: Program, after: CompiledGraph) -> list[Step]:
         """Returns what an operator that follows the edit changes; nothing where nobody knows what there is."""
+        from grove_cli.compilation import NO_SET
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.old_states import all_as_followed
 
         followed = all_as_followed(map(Document, live), recorded)
         former = compile_inputs(replace(inputs, documents=[*followed, *(item.document for item in self.sorted.references)]), program)
-        return [] if has_errors(former.diagnostics) else effects_of(former.graph, after)
+        is_known = not has_errors([one for one in former.diagnostics if one.code != NO_SET])  # there was none where all are new
+        return effects_of(former.graph, after) if is_known else []
 
     async def _installed_configuration(
         self, session: Session, operators: Sequence[InstalledOperator] | None, findings: list[Diagnostic]

@@ -37,14 +37,14 @@ async def plan_deletion(graph: Graph, cluster: Cluster, *, manager: str) -> Dele
     """Decides which live objects of a graph are deleted. Objects of files are, as with kubectl.
 
     Compiled objects are deleted with their owner, whose controller would create them again; those without an owner only if `manager` has
-    applied them. Raises `ClusterError`.
+    applied them. Raises `ClusterError`, also where something may not be read that has no owner.
     """
     live = await read_once(cluster, queries_for(graph), partial=True)
     plan = DeletionPlan({}, {}, [], [], [])
     uids: set[str] = set()
     for desired in graph.objects.values():
         if (error := live.unread.get(desired.ref[:3])) is not None:
-            if not is_compiled(desired) or not isinstance(error, Forbidden):
+            if not is_compiled(desired) or desired.owner is None or not isinstance(error, Forbidden):
                 raise error
             plan.unread.append(desired.ref)
             continue

@@ -98,12 +98,14 @@ def unknown_configuration(operators: Sequence[InstalledOperator] | None) -> str:
     return ""
 
 
-async def hidden_operator(cluster: Cluster, existing: Sequence[Manifest], namespace: str) -> str:
-    """Returns what shows that an operator leads sets where neither Deployments nor leases may be read, as `leading_operator` does.
+async def hidden_operator(
+    cluster: Cluster, operators: Sequence[InstalledOperator] | None, existing: Sequence[Manifest], namespace: str
+) -> str:
+    """Returns what shows that an operator leads sets where neither Deployments nor leases may be read, or where it is down.
 
-    That is the status of any set, or that who asks may not create what sets become. Raises `ClusterError`.
+    That is the status of any set where none may be read, or that who asks may not create what sets become. Raises `ClusterError`.
     """
-    if told := reported_status(existing):
+    if operators is None and (told := reported_status(existing)):
         return told
     attributes = {"namespace": namespace, "verb": "create", "group": "grove.io", "resource": "podcliques"}
     review = {"apiVersion": ACCESS.api_version, "kind": ACCESS.kind, "spec": {"resourceAttributes": attributes}}
@@ -111,7 +113,9 @@ async def hidden_operator(cluster: Cluster, existing: Sequence[Manifest], namesp
         answer = await cluster.create(await cluster.resource(ACCESS), review, manager="grove")
     except UnknownKind:
         return ""
-    return "" if status_of(answer).get("allowed") else "hidden from you, who may not create PodCliques"
+    if status_of(answer).get("allowed"):
+        return ""
+    return "hidden from you, who may not create PodCliques" if operators is None else "not ready now, and you may not create PodCliques"
 
 
 async def read_definitions(cluster: Cluster, ours: Sequence[Manifest]) -> list[Definition]:

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from applier.ref import Manifest, Ref
 from grove_cli.operator.read_objects import ReadObjects
-from grove_cli.queries.sets_query import WAITING
+from grove_cli.queries.sets_query import WAITING, count_in
+from grove_cli.queries.tree_query import is_training
 from grove_compiler.engine.runtime.results import ObjectWait
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.kube.conditions import STALLED, condition_of, is_held, is_true
+from grove_compiler.kube.conditions import STALLED, condition_of, is_held, is_true, status_of
 from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import PART_OF
 from grove_compiler.step import StepContext
 from grove_operator.cluster.why import Reason, reasons
+from grove_operator.controller.membership import replicas_of
 from grove_operator.controller.waiting import HELD, RecordedCache, causes_of, waits_in
 from kube_objects.manifest import is_terminating, labels_of, namespaced_name
 
@@ -52,6 +54,11 @@ def _reported(manifest: Manifest, pcs: Manifest, unplaced: list[Manifest]) -> It
         yield _wait(ObjectRef.of(pod), condition_of(pod, "PodScheduled"))
         if not found:
             yield ObjectWait(of, "PodNotReady", f"{pod['metadata']['name']} is not ready", "", None, ObjectRef.of(pod), REPORTED)
+    available, declared = count_in(status_of(pcs).get("availableReplicas")), replicas_of(pcs)
+    if not (found or unplaced or is_training(pcs)) and available < declared:
+        message = f"{available} of {declared} replicas are available, and the operator has not reported why"
+        yield ObjectWait(of, "NotAvailable", message, "", None, None, REPORTED)
+        found = True
     part = ObjectRef.of(manifest)
     if part != of and part.kind != "Pod" and (found or unplaced):
         yield ObjectWait(part, "SetWaits", "its set waits", "", None, of, REPORTED)

@@ -61,6 +61,8 @@ class PendingTracker:
             pending.add(key.replica)
         else:
             pending.discard(key.replica)
+        if not observed:  # of a set that is gone, which its replicas outlive
+            del self._replicas[key.whole], self._observed[key.whole]
         return is_news or bool(pending) != was_pending
 
     def kept_condition(self, key: Key, live: Manifest) -> StatusCondition | None:

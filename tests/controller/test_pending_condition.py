@@ -6,6 +6,8 @@ import asyncio
 
 from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import in_virtual_time
+from grove_compiler.step import Key, StepHold
+from grove_operator.controller.pending_condition import PendingTracker
 
 from .whole import REPLICAS, WholeOperator, operator_running
 
@@ -155,3 +157,13 @@ async def test_after_a_restart_it_is_taken_back_where_all_pods_have_become_ready
         world.start()
         await asyncio.sleep(10)
         assert why(world) == ""
+
+
+def test_of_a_set_that_is_gone_nothing_is_remembered() -> None:
+    tracker, set = PendingTracker(), Key("PodCliqueSet", "default", "chat")
+    nothing = {**vars(PendingTracker())}
+    for key in (set, set._replace(replica=0)):
+        tracker.observe(key, StepHold("wrong"))
+    for key in (set, set._replace(replica=0)):
+        tracker.observe(key, None)
+    assert vars(tracker) == nothing

@@ -100,6 +100,12 @@ def test_a_plan_lists_what_the_operator_makes_of_an_edit(bench: Bench) -> None:
     assert "minimal-0" not in effects
 
 
+def test_of_a_first_set_all_that_it_becomes_is_an_effect(bench: Bench) -> None:
+    bench.cluster.seed(DEPLOYMENT)
+    _, _, effects = bench.run("plan", MINIMAL).out.partition("effects by the operator (Deployment default/grove-operator)")
+    assert "created     PodClique.grove.io/default/minimal-0-server" in effects
+
+
 def test_a_diff_compares_the_set_alone_and_lists_the_effects(bench: Bench) -> None:
     operated(bench)
     assert bench.run("diff", MINIMAL).code == 0
