@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from applier.cluster import Cluster
 from applier.desired import Desired, DuplicateObject, Graph
 from applier.errors import UnknownKind
-from applier.ref import DEFINITION, GroupKind, Kind, Manifest, Ref
+from applier.ref import Kind, Manifest, Ref
 from grove_cli.cluster.options import InputOptions
+from grove_cli.cluster.placement import OtherNamespace, defined_scopes, in_namespace
 from grove_cli.cluster.session import Failed, Session, say
 from grove_cli.errors import Reported
 from grove_cli.reading.inputs import InputReader
@@ -43,8 +42,6 @@ REFUTABLE = frozenset(
 )
 """Rules by which something is an error that may be there, or be enabled, for all that one knows who may not read all of it. Others' rules
 may ask anything."""
-MAX_CHANGES = 100
-"""Changed fields that are told of one object in the effects of an edit."""
 
 
 class ClusterInput:
@@ -93,11 +90,7 @@ class ClusterInput:
             raise Failed(f"-l {self.options.selector} matches none of these objects")
         if not graph.objects:  # with --prune it would delete all members; kubectl fails as well: no objects passed to apply
             raise Failed(f"there are no objects in {', '.join(self.options.files)}")
-        needed = (
-            graph.objects.values()
-            if self.purpose == "apply"
-            else [one for one in graph.objects.values() if not _is_compiled_for_others(one)]
-        )
+        needed = [one for one in graph.objects.values() if self.purpose == "apply" or not _is_compiled_for_others(one)]
         await _check_kinds(session, needed)
         return graph
 
@@ -109,8 +102,6 @@ class ClusterInput:
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.decoder import SET_KIND
-        from grove_compiler.engine.runtime.failure import FAILED
-        from grove_compiler.engine.sources import BUILT_IN
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
         from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
         from grove_compiler.old_states import all_as_recorded
@@ -140,8 +131,7 @@ class ClusterInput:
             unknown = "" if configuration or self._has_configuration() else unknown_configuration(operators)
             self.unread = [*(kind.plural for kind in found.unread), *filter(None, [unknown])]
         if self.unread:
-            refutable = REFUTABLE | {FAILED, *(rule.id for rule in program.rules if rule.origin != BUILT_IN)}
-            diagnostics = [replace(one, severity="warning") if one.code in refutable else one for one in diagnostics]
+            diagnostics = _as_far_as_known(diagnostics, program)
         elif self.leader and not has_errors(diagnostics):
             self.effects = self._effects(inputs, live, recorded, program, result.graph)
         findings += diagnostics
@@ -165,6 +155,7 @@ class ClusterInput:
 
     def _effects(self, inputs: Inputs, live: Sequence[Manifest], recorded: Snapshot, program: Program, after: CompiledGraph) -> list[Step]:
         """Returns what an operator that follows the edit changes; nothing where nobody knows what there is."""
+        from grove_cli.cluster.effects import effects_of
         from grove_cli.compilation import NO_SET
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.old_states import all_as_followed
@@ -230,6 +221,15 @@ class ClusterInput:
         return served
 
 
+def _as_far_as_known(diagnostics: Sequence[Diagnostic], program: Program) -> list[Diagnostic]:
+    """Returns the diagnostics of who may not read all that rules ask: what others may know better is a warning."""
+    from grove_compiler.engine.runtime.failure import FAILED
+    from grove_compiler.engine.sources import BUILT_IN
+
+    refutable = REFUTABLE | {FAILED, *(rule.id for rule in program.rules if rule.origin != BUILT_IN)}
+    return [replace(one, severity="warning") if one.code in refutable else one for one in diagnostics]
+
+
 def _namespaces(found: Classified, default: str) -> set[str]:
     """Returns the namespaces of the sets."""
     return {str((item.manifest.get("metadata") or {}).get("namespace") or default) for item in found.subjects}
@@ -260,78 +260,3 @@ def _is_ours(kind: Kind) -> bool:
 
 def _is_compiled_for_others(desired: Desired) -> bool:
     return is_compiled(desired) and not _is_ours(Kind.of(desired.manifest))
-
-
-class OtherNamespace(Exception):
-    """A manifest has another namespace than `-n`."""
-
-
-async def in_namespace(cluster: Cluster, items: Sequence[Item], namespace: str, *, only: bool) -> list[Item]:
-    """Returns the items with their namespaces. The scope of kinds that the server does not serve is that of definitions among the items.
-
-    Items of unknown kinds are returned unchanged; `_check_kinds` reports them all. `only` rejects other namespaces, as kubectl does with
-    `-n`. Raises `OtherNamespace`.
-    """
-    defined = defined_scopes(item.manifest for item in items)
-    scopes = {kind: await _is_namespaced(cluster, kind, defined) for kind in {Kind.of(item.manifest) for item in items}}
-    return [_placed(item, scopes[Kind.of(item.manifest)], namespace, only) for item in items]
-
-
-def defined_scopes(manifests: Iterable[Manifest]) -> dict[GroupKind, bool]:
-    """Returns whether the kinds of CustomResourceDefinitions are namespaced."""
-    scopes = {}
-    for manifest in manifests:
-        kind = Kind.of(manifest)
-        if (kind.group, kind.kind) == DEFINITION:
-            spec = manifest.get("spec") or {}
-            name = str(spec.get("group") or ""), str((spec.get("names") or {}).get("kind") or "")
-            scopes[name] = spec.get("scope") != "Cluster"
-    return scopes
-
-
-async def _is_namespaced(cluster: Cluster, kind: Kind, defined: dict[GroupKind, bool]) -> bool | None:
-    """Returns whether a kind is namespaced; None for an unknown one."""
-    try:
-        return (await cluster.resource(kind)).namespaced
-    except UnknownKind:
-        return defined.get((kind.group, kind.kind))
-
-
-def _placed(item: Item, namespaced: bool | None, namespace: str, only: bool) -> Item:
-    if namespaced is None:
-        return item
-    metadata = item.manifest["metadata"]
-    declared = metadata.get("namespace") or ""
-    if namespaced and only and declared and declared != namespace:
-        name = f"{item.manifest['kind']} {metadata['name']!r}"
-        raise OtherNamespace(f"{item.source or name}: {name} is of the namespace {declared!r}, and -n asks for {namespace!r}")
-    effective = (declared or namespace) if namespaced else ""
-    if effective == declared and ("namespace" in metadata) == bool(effective):
-        return item
-    placed = {key: value for key, value in metadata.items() if key != "namespace"}
-    if effective:
-        placed["namespace"] = effective
-    return Item({**item.manifest, "metadata": placed}, item.document)
-
-
-def effects_of(before: CompiledGraph, after: CompiledGraph) -> list[Step]:
-    """Returns a step for each object that is created, configured or deleted, in apply order; those that are deleted come last.
-
-    Both graphs are compiled from what exists, so that only what the edit changes differs: not what another release would write.
-    """
-    from applier.outcome import Action, FieldChange, Step
-    from applier.plan.reasons import what_differs
-    from grove_compiler.kube.semantic_difference import ANYTHING, differences  # brings many tables
-
-    old, new = _by_ref(before), _by_ref(after)
-    steps = [Step(ref, Action.CREATED) for ref in new if ref not in old]
-    for ref, manifest in new.items():
-        found = islice(differences(old[ref], manifest, ANYTHING), MAX_CHANGES) if ref in old else ()
-        if changes := [FieldChange(change.path, change.before, change.after) for change in found]:
-            steps.append(Step(ref, Action.CONFIGURED, what_differs(changes), changes))
-    order = {ref: number for number, ref in enumerate(new)}
-    return [*sorted(steps, key=lambda step: order[step.ref]), *(Step(ref, Action.PRUNED) for ref in reversed(old) if ref not in new)]
-
-
-def _by_ref(graph: CompiledGraph) -> dict[Ref, Manifest]:
-    return {Ref.of(node.object): node.object for node in graph.nodes if not node.policy.get("operator")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from applier.ref import Manifest, Ref
 from grove_cli.operator.read_objects import ReadObjects
@@ -41,27 +42,32 @@ def causes_of_sets(
     yield from ((pcs, reasons(Ref.of(pcs), waits_in(cache, pcs, context, now))) for pcs in sets)
 
 
-def _reported(manifest: Manifest, pcs: Manifest, unplaced: list[Manifest]) -> Iterator[ObjectWait]:
-    """Yields what the conditions of a set report, or where none does yet, what its scheduler reports of pods; for a part of it the same."""
-    of, found = ObjectRef.of(pcs), False
-    others = (condition_type for condition_type in WAITING if condition_type != STALLED and is_true(pcs, condition_type))
-    for condition_type in [*([STALLED] if is_true(pcs, STALLED) else []), *[*others][:1]]:
-        condition = condition_of(pcs, condition_type)
-        rule = HELD if condition_type == STALLED and is_held(pcs) else REPORTED
-        yield _wait(of, condition, rule)
-        found = True
+def _reported(manifest: Manifest, pcs: Manifest, unplaced: list[Manifest]) -> list[ObjectWait]:
+    """Returns what a set is reported to wait for, with what the scheduler reports of its pods; for a part of the set the same."""
+    of, part = ObjectRef.of(pcs), ObjectRef.of(manifest)
+    waits = [*_by_conditions(of, pcs)] or [*_by_pods(of, unplaced)] or [*_by_counts(of, pcs)]
+    if waits and part != of and part.kind != "Pod":
+        waits.append(ObjectWait(part, "SetWaits", "its set waits", "", None, of, REPORTED))
+    return waits + [_wait(ObjectRef.of(pod), condition_of(pod, "PodScheduled")) for pod in unplaced]
+
+
+def _by_conditions(of: ObjectRef, pcs: Manifest) -> Iterator[ObjectWait]:
+    if is_true(pcs, STALLED):
+        yield _wait(of, condition_of(pcs, STALLED), HELD if is_held(pcs) else REPORTED)
+    others = (condition_of(pcs, name) for name in WAITING if name != STALLED and is_true(pcs, name))
+    yield from (_wait(of, condition) for condition in islice(others, 1))
+
+
+def _by_pods(of: ObjectRef, unplaced: Iterable[Manifest]) -> Iterator[ObjectWait]:
     for pod in unplaced:
-        yield _wait(ObjectRef.of(pod), condition_of(pod, "PodScheduled"))
-        if not found:
-            yield ObjectWait(of, "PodNotReady", f"{pod['metadata']['name']} is not ready", "", None, ObjectRef.of(pod), REPORTED)
+        yield ObjectWait(of, "PodNotReady", f"{pod['metadata']['name']} is not ready", "", None, ObjectRef.of(pod), REPORTED)
+
+
+def _by_counts(of: ObjectRef, pcs: Manifest) -> Iterator[ObjectWait]:
     available, declared = count_in(status_of(pcs).get("availableReplicas")), replicas_of(pcs)
-    if not (found or unplaced or is_training(pcs)) and available < declared:
+    if available < declared and not is_training(pcs):
         message = f"{available} of {declared} replicas are available, and the operator has not reported why"
         yield ObjectWait(of, "NotAvailable", message, "", None, None, REPORTED)
-        found = True
-    part = ObjectRef.of(manifest)
-    if part != of and part.kind != "Pod" and (found or unplaced):
-        yield ObjectWait(part, "SetWaits", "its set waits", "", None, of, REPORTED)
 
 
 def _wait(of: ObjectRef, condition: Manifest, rule: str = REPORTED) -> ObjectWait:

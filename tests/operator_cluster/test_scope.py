@@ -7,7 +7,7 @@ import pytest
 from applier.cluster import Listing, Resource
 from applier.errors import Forbidden, UnknownKind
 from applier.ref import Kind, Manifest
-from grove_cli.cluster.input import OtherNamespace, in_namespace
+from grove_cli.cluster.placement import OtherNamespace, in_namespace
 from grove_compiler.source.document import Document
 from grove_operator.cluster.classify import Item
 from grove_operator.cluster.snapshot import DRIVER, read_snapshot
