@@ -60,7 +60,8 @@ def _reported(manifest: Manifest, pcs: Manifest, unplaced: list[Manifest]) -> It
         yield ObjectWait(of, "NotAvailable", message, "", None, None, REPORTED)
         found = True
     part = ObjectRef.of(manifest)
-    if part != of and part.kind != "Pod" and (found or unplaced):
+    is_told = manifest in unplaced or (part.kind == "Pod" and is_true(manifest, "Ready"))
+    if part != of and not is_told and (found or unplaced):
         yield ObjectWait(part, "SetWaits", "its set waits", "", None, of, REPORTED)
 
 
