@@ -46,7 +46,8 @@ def _reported(manifest: Manifest, pcs: Manifest, unplaced: list[Manifest]) -> li
     """Returns what a set is reported to wait for, with what the scheduler reports of its pods; for a part of the set the same."""
     of, part = ObjectRef.of(pcs), ObjectRef.of(manifest)
     waits = [*_by_conditions(of, pcs)] or [*_by_pods(of, unplaced)] or [*_by_counts(of, pcs)]
-    if waits and part != of and part.kind != "Pod":
+    is_told = manifest in unplaced or (part.kind == "Pod" and is_true(manifest, "Ready"))
+    if waits and part != of and not is_told:
         waits.append(ObjectWait(part, "SetWaits", "its set waits", "", None, of, REPORTED))
     return waits + [_wait(ObjectRef.of(pod), condition_of(pod, "PodScheduled")) for pod in unplaced]
 

@@ -189,10 +189,16 @@ def test_a_part_of_a_set_waits_for_what_its_set_waits_for(bench: Bench) -> None:
         "labels": {"app.kubernetes.io/part-of": "minimal"},
     }
     bench.cluster.seed({"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": metadata, "spec": {}})
-    assert bench.run("why", "pclq/minimal-0-server").out.splitlines()[1:] == [
-        "└─ SetWaits: its set waits",
-        "   └─ Unschedulable: Pod a: no room",
-    ]
+    gated: Manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {**metadata, "name": "gated"}, "spec": {"containers": []}}
+    gated["metadata"]["labels"] |= {"grove.io/podclique": "minimal-0-server"}
+    bench.cluster.seed(gated)
+    for part in ("pclq/minimal-0-server", "pod/gated"):
+        assert bench.run("why", part).out.splitlines()[1:] == [
+            "└─ SetWaits: its set waits",
+            "   └─ Unschedulable: Pod a: no room",
+        ]
+    bench.cluster.seed({**gated, "status": {"conditions": [{"type": "Ready", "status": "True"}]}})
+    assert bench.run("why", "pod/gated").out == "Pod gated waits for nothing\n"
 
 
 def test_a_description_has_all_that_may_be_read(bench: Bench) -> None:
