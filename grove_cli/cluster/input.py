@@ -148,8 +148,8 @@ class ClusterInput:
         if subjects and not self.options.children:
             self.leader = leading_operator(operators, live, session.clock())
             if not self.leader and operators != []:
-                namespace = min(_namespaces(self.sorted, session.namespace))
-                self.leader = await hidden_operator(session.cluster, operators, snapshot, namespace)
+                namespaces = sorted(_namespaces(self.sorted, session.namespace))
+                self.leader = await hidden_operator(session.cluster, operators, snapshot, namespaces)
         self.led = [*subjects] if self.leader else []
         return live
 

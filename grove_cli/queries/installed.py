@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from applier.cluster import Cluster, find
@@ -99,23 +99,25 @@ def unknown_configuration(operators: Sequence[InstalledOperator] | None) -> str:
 
 
 async def hidden_operator(
-    cluster: Cluster, operators: Sequence[InstalledOperator] | None, existing: Sequence[Manifest], namespace: str
+    cluster: Cluster, operators: Sequence[InstalledOperator] | None, existing: Sequence[Manifest], namespaces: Iterable[str]
 ) -> str:
     """Returns what shows that an operator leads sets where neither Deployments nor leases may be read, or where it is down.
 
-    That is the status of any set where none may be read, or that who asks may not create what sets become. Raises `ClusterError`.
+    That is the status of any set where none may be read, or that who asks may not create what sets become, in one of the namespaces.
+    Raises `ClusterError`.
     """
     if operators is None and (told := reported_status(existing)):
         return told
-    attributes = {"namespace": namespace, "verb": "create", "group": "grove.io", "resource": "podcliques"}
-    review = {"apiVersion": ACCESS.api_version, "kind": ACCESS.kind, "spec": {"resourceAttributes": attributes}}
     try:
-        answer = await cluster.create(await cluster.resource(ACCESS), review, manager="grove")
+        resource = await cluster.resource(ACCESS)
     except UnknownKind:
         return ""
-    if status_of(answer).get("allowed"):
-        return ""
-    return "hidden from you, who may not create PodCliques" if operators is None else "not ready now, and you may not create PodCliques"
+    for namespace in namespaces:
+        attributes = {"namespace": namespace, "verb": "create", "group": "grove.io", "resource": "podcliques"}
+        review = {"apiVersion": ACCESS.api_version, "kind": ACCESS.kind, "spec": {"resourceAttributes": attributes}}
+        if not status_of(await cluster.create(resource, review, manager="grove")).get("allowed"):
+            return f"{'hidden from you' if operators is None else 'not ready now'}, and you may not create PodCliques"
+    return ""
 
 
 async def read_definitions(cluster: Cluster, ours: Sequence[Manifest]) -> list[Definition]:

@@ -45,15 +45,15 @@ def allow(bench: Bench, *kinds: str) -> None:
     bench.cluster.fail(is_forbidden, Forbidden(403, "Forbidden", "you may not list that"), times=-1)
 
 
-def answer_reviews(bench: Bench, monkeypatch: pytest.MonkeyPatch, *, allowed: bool) -> None:
-    """The server says whether who asks may create PodCliques."""
+def answer_reviews(bench: Bench, monkeypatch: pytest.MonkeyPatch, *, allowed: bool, but_in: str = "") -> None:
+    """The server says whether who asks may create PodCliques, which is the opposite in one namespace."""
     create = bench.cluster.create
 
     async def answered(resource: Resource, manifest: Manifest, **options: Any) -> Manifest:
         if resource != ACCESS:
             return await create(resource, manifest, **options)
         assert manifest["spec"]["resourceAttributes"]["resource"] == "podcliques"
-        return {**manifest, "status": {"allowed": allowed}}
+        return {**manifest, "status": {"allowed": allowed is not (manifest["spec"]["resourceAttributes"]["namespace"] == but_in)}}
 
     bench.cluster.serve(ACCESS)
     monkeypatch.setattr(bench.cluster, "create", answered)
@@ -132,6 +132,17 @@ def test_a_first_set_is_left_to_an_operator_that_is_down_where_what_it_becomes_m
     answer_reviews(bench, monkeypatch, allowed=allowed)
     done = bench.run("apply", bench.file(minimal()))
     assert (done.code, bool([*bench.cluster.store.of("grove.io", "PodClique", "default")])) == (0, allowed)
+
+
+def test_sets_of_several_namespaces_are_left_to_the_operator_where_one_of_them_has_to_be(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_reviews(bench, monkeypatch, allowed=True, but_in="shop")
+    other = minimal()
+    other["metadata"] |= {"namespace": "shop"}
+    done = bench.run("apply", bench.file(minimal(), other))
+    assert (done.code, {kind for _, kind, *_ in bench.cluster.store.objects if kind == "PodClique"}) == (0, set())
+    assert bench.find("PodCliqueSet", "minimal", "shop", "grove.io")
 
 
 def test_who_may_create_that_and_not_read_it_writes_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
