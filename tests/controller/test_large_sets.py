@@ -128,6 +128,7 @@ async def test_small_sets_go_on_while_a_step_of_a_large_one_is_taken(monkeypatch
 
     monkeypatch.setattr(evaluator, "step", blocking)
     world = WholeOperator()
+    world.start()
     try:
         world.cluster.seed(declared(containers(MANY_VALUES)))
         await wait_until(begun.is_set)

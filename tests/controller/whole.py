@@ -28,19 +28,22 @@ class WholeOperator:
         self.cluster = MemoryCluster(schemas=FreeSchemas())
         self.cluster.seed(*crds())
         self.results: list[Result[Key]] = []
-        self.start()
+        self.operator = self._process()
+
+    def _process(self) -> Operator:
+        context = StepContext(shipped_program(), settings_of("1.35"))
+        options = OperatorOptions(namespace="default", on_result=self.results.append)
+        return Operator(self.cluster, context, lambda: EPOCH + asyncio.get_running_loop().time(), options)
 
     def start(self) -> None:
         """A process of the operator starts."""
-        context = StepContext(shipped_program(), settings_of("1.35"))
-        options = OperatorOptions(namespace="default", on_result=self.results.append)
-        self.operator = Operator(self.cluster, context, lambda: EPOCH + asyncio.get_running_loop().time(), options)
         self._running = asyncio.ensure_future(self.operator.run())
 
     async def stop(self) -> None:
-        """It ends."""
+        """It ends; the next one knows nothing of it."""
         self.operator.stop(5.0)
         await asyncio.gather(self._running, return_exceptions=True)
+        self.operator = self._process()
 
     def of(self, kind: Kind) -> list[Manifest]:
         return list(self.cluster.store.of(kind.group, kind.kind, "default"))
@@ -66,6 +69,7 @@ class WholeOperator:
 async def operator_running() -> AsyncIterator[WholeOperator]:
     """An operator with a set of six replicas of two pods."""
     world = WholeOperator()
+    world.start()
     try:
         await world.declare(REPLICAS, 1)
         yield world

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -190,8 +191,7 @@ def errors(status: Manifest) -> frozenset[str]:
         return frozenset()
     details = status.get("details") or {}
     causes = frozenset(f"{cause.get('field', '<nil>')}: {cause.get('message', '')}" for cause in details.get("causes") or ())
-    is_named = details.get("kind") or details.get("name")
-    return frozenset() if is_named and len(causes) == 1 else causes or frozenset([status["message"]])
+    return causes or frozenset([status["message"]])
 
 
 def try_case(client: Client, webhook: Webhook, path: Path, program: Program) -> Tried:
@@ -240,12 +240,14 @@ def _name(manifest: Manifest) -> tuple[str, str]:
     return manifest["kind"], (manifest.get("metadata") or {}).get("name") or ""
 
 
+ONE_ERROR = re.compile(r'The (request|\w+ "[^"]*") is invalid: ')
+
+
 def printed_errors(text: str) -> frozenset[str]:
     """The errors in kubectl's text, each with its field."""
     lines = [line for line in text.splitlines() if not line.startswith("Warning: ")]
     several = frozenset(line.removeprefix("* ") for line in lines if line.startswith("* "))
-    one = "The request is invalid: "
-    return several or frozenset(line.removeprefix(one) for line in lines if line.startswith(one))
+    return several or frozenset(ONE_ERROR.sub("", line) for line in lines if ONE_ERROR.match(line))
 
 
 def printed_warnings(text: str) -> frozenset[str]:
