@@ -17,6 +17,8 @@ from kube_objects.quantity import QuantityError
 
 WAITING = ("Stalled", "WhyPending", "TopologyLevelsUnavailable", "ComputeDomainsUnavailable", "ResourceClaimTemplatesUnavailable")
 """Conditions of a set that explain why it is not ready, by precedence."""
+PLACED = "PodScheduled"
+"""The condition in which schedulers report of a pod."""
 GPUS = "/gpu"
 """The suffix of resources that are whole GPUs: `nvidia.com/gpu`, `amd.com/gpu`."""
 
@@ -72,12 +74,16 @@ def why_of(pcs: Manifest) -> str:
 
 def unplaced(pods: Sequence[Manifest]) -> str:
     """Returns which pod the scheduler cannot place and why, and how many others; empty if none. Few schedulers report that of a gang."""
-    conditions = {pod["metadata"]["name"]: condition_of(pod, "PodScheduled") for pod in pods}
-    found = sorted(name for name, condition in conditions.items() if condition.get("reason") == "Unschedulable")
+    found = sorted(unplaced_pods(pods), key=lambda pod: str(pod["metadata"]["name"]))
     if not found:
         return ""
-    message = f"Unschedulable: Pod {found[0]}: {conditions[found[0]].get('message') or ''}".rstrip(": ")
+    message = f"Unschedulable: Pod {found[0]['metadata']['name']}: {condition_of(found[0], PLACED).get('message') or ''}".rstrip(": ")
     return f"{message} (and {len(found) - 1} more)" if found[1:] else message
+
+
+def unplaced_pods(pods: Iterable[Manifest]) -> list[Manifest]:
+    """Returns the pods of which the scheduler reports, in the condition `PLACED`, that it cannot place them."""
+    return [pod for pod in pods if condition_of(pod, PLACED).get("reason") == "Unschedulable"]
 
 
 def held_note(pcs: Manifest, *, may_fix: bool = False) -> str:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from applier.ref import Manifest, Ref
 from grove_cli.operator.read_objects import ReadObjects
-from grove_cli.queries.sets_query import WAITING, count_in
+from grove_cli.queries.sets_query import PLACED, WAITING, count_in, unplaced_pods
 from grove_cli.queries.tree_query import is_training
 from grove_compiler.engine.runtime.results import ObjectWait
 from grove_compiler.graph.node import ObjectRef
@@ -18,7 +18,7 @@ from grove_compiler.step import StepContext
 from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.membership import replicas_of
 from grove_operator.controller.waiting import HELD, RecordedCache, causes_of, waits_in
-from kube_objects.manifest import is_terminating, labels_of, namespaced_name
+from kube_objects.manifest import by_label, is_terminating, namespaced_name
 
 REPORTED = "why/reported"
 """Stands for the name of a rule in a wait that a status reports."""
@@ -49,7 +49,7 @@ def _reported(manifest: Manifest, pcs: Manifest, unplaced: list[Manifest]) -> li
     is_told = manifest in unplaced or (part.kind == "Pod" and is_true(manifest, "Ready"))
     if waits and part != of and not is_told:
         waits.append(ObjectWait(part, "SetWaits", "its set waits", "", None, of, REPORTED))
-    return waits + [_wait(ObjectRef.of(pod), condition_of(pod, "PodScheduled")) for pod in unplaced]
+    return waits + [_wait(ObjectRef.of(pod), condition_of(pod, PLACED)) for pod in unplaced]
 
 
 def _by_conditions(of: ObjectRef, pcs: Manifest) -> Iterator[ObjectWait]:
@@ -78,10 +78,5 @@ def _wait(of: ObjectRef, condition: Manifest, rule: str = REPORTED) -> ObjectWai
 
 def _unplaced(pcs: Manifest, objects: Iterable[Manifest]) -> list[Manifest]:
     """Returns the pods of a set that a scheduler cannot place."""
-    namespace, name = namespaced_name(pcs)
-    pods = (
-        one
-        for one in objects
-        if one["kind"] == "Pod" and one["metadata"].get("namespace") == namespace and labels_of(one).get(PART_OF) == name
-    )
-    return [pod for pod in pods if condition_of(pod, "PodScheduled").get("reason") == "Unschedulable" and not is_terminating(pod)]
+    pods = by_label((one for one in objects if one["kind"] == "Pod" and not is_terminating(one)), PART_OF)
+    return unplaced_pods(pods[namespaced_name(pcs)])
