@@ -25,6 +25,11 @@ class Resource(NamedTuple):
     subresources: frozenset[str] = frozenset()
     metadata_only: bool = False
 
+    @property
+    def name(self) -> str:
+        """What servers call it in errors and rights, such as `podgangs.scheduler.grove.io`."""
+        return f"{self.plural}.{self.kind.group}" if self.kind.group else self.plural
+
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
         """Returns the URL path of a collection, an object or a subresource."""
         start = f"/apis/{self.kind.group}/{self.kind.version}" if self.kind.group else f"/api/{self.kind.version}"

@@ -101,8 +101,7 @@ class Keeper:
 
 async def _check_definition(resource: Resource, cluster: Cluster) -> None:
     """Raises `ApplySetError` unless the kind's definition allows its objects to be parents."""
-    name = f"{resource.plural}.{resource.kind.group}"
-    definition = await find(cluster, await cluster.resource(DEFINITION_KIND), "", name) or {}
+    definition = await find(cluster, await cluster.resource(DEFINITION_KIND), "", resource.name) or {}
     if ((definition.get("metadata") or {}).get("labels") or {}).get(PARENT_TYPE) != "true":
         raise ApplySetError(
             f"a {resource.kind.group_kind} cannot be the parent of an ApplySet: "
@@ -114,13 +113,9 @@ async def _kinds_of(resources: frozenset[str], cluster: Cluster) -> ApplySetScop
     """Returns the kinds of group resources (`plural.group`), as the record of an old kubectl names them. Raises `ApplySetError`."""
     kinds: dict[str, GroupKind] = {}
     for fresh in (False, True):
-        kinds = {_group_resource(served): (served.kind.group, served.kind.kind) for served in await cluster.resources(fresh=fresh)}
+        kinds = {served.name: (served.kind.group, served.kind.kind) for served in await cluster.resources(fresh=fresh)}
         if kinds.keys() >= resources:
             break
     if unknown := resources - kinds.keys():
         raise ApplySetError(f"the record of the ApplySet names resources that the server does not serve: {', '.join(sorted(unknown))}")
     return ApplySetScope(frozenset(kinds[resource] for resource in resources))
-
-
-def _group_resource(served: Resource) -> str:
-    return f"{served.plural}.{served.kind.group}" if served.kind.group else served.plural

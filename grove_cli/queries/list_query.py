@@ -46,8 +46,7 @@ async def read_list(cluster: Cluster, query: ListQuery, beside: Sequence[str] = 
 
 def not_found(resource: Resource, name: str) -> str:
     """Returns what kubectl says of an object that does not exist."""
-    group = f".{resource.kind.group}" if resource.kind.group else ""
-    return f'Error from server (NotFound): {resource.plural}{group} "{name}" not found'
+    return f'Error from server (NotFound): {resource.name} "{name}" not found'
 
 
 def _name(argument: str, resource: Resource, resources: Sequence[Resource]) -> str:

@@ -101,12 +101,11 @@ async def readable(cluster: Cluster, watches: Sequence[Query]) -> AsyncIterator[
 
 
 async def _resource_name(cluster: Cluster, watch: Query) -> str:
-    """Returns how errors about missing rights call a kind: `podgangs.scheduler.grove.io`; empty for one that is not served."""
+    """Returns how errors about missing rights call a kind; empty for one that is not served."""
     try:
-        resource = await cluster.resource(watch.kind)
+        return (await cluster.resource(watch.kind)).name
     except UnknownKind:
         return ""
-    return ".".join(filter(None, (resource.plural, watch.kind.group)))
 
 
 def live_source(cache: WatchCache, watches: Sequence[Query], unread: Sequence[str] = ()) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from applier.ref import Manifest, Ref
@@ -27,7 +27,7 @@ REPORTED = "why/reported"
 def causes_in(read: ReadObjects, manifest: Manifest, pcs: Manifest, context: StepContext, now: float) -> list[Reason]:
     """Returns what an object of a set waits for, each with its causes."""
     if read.unread and not is_terminating(pcs):
-        return reasons(Ref.of(manifest), _reported(manifest, pcs, _unplaced(pcs, read.objects)))
+        return _reported_causes(manifest, pcs, _pods_by_set(read))
     return causes_of(manifest, pcs, read.objects, read.unserved, context, now)
 
 
@@ -35,11 +35,20 @@ def causes_of_sets(
     read: ReadObjects, sets: Iterable[Manifest], context: StepContext, now: float
 ) -> Iterator[tuple[Manifest, list[Reason]]]:
     """Yields sets with what they wait for, each with its causes; none for one that waits for nothing."""
-    if read.unread:
-        yield from ((pcs, causes_in(read, pcs, pcs, context, now)) for pcs in sets)
-        return
-    cache = RecordedCache(read.objects, read.unserved)
-    yield from ((pcs, reasons(Ref.of(pcs), waits_in(cache, pcs, context, now))) for pcs in sets)
+    cache, pods = RecordedCache(read.objects, read.unserved), _pods_by_set(read) if read.unread else {}
+    for pcs in sets:
+        if read.unread and not is_terminating(pcs):
+            yield pcs, _reported_causes(pcs, pcs, pods)
+        else:
+            yield pcs, reasons(Ref.of(pcs), waits_in(cache, pcs, context, now))
+
+
+def _pods_by_set(read: ReadObjects) -> Mapping[tuple[str, str], Sequence[Manifest]]:
+    return by_label((one for one in read.objects if one["kind"] == "Pod" and not is_terminating(one)), PART_OF)
+
+
+def _reported_causes(manifest: Manifest, pcs: Manifest, pods: Mapping[tuple[str, str], Sequence[Manifest]]) -> list[Reason]:
+    return reasons(Ref.of(manifest), _reported(manifest, pcs, unplaced_pods(pods.get(namespaced_name(pcs), ()))))
 
 
 def _reported(manifest: Manifest, pcs: Manifest, unplaced: list[Manifest]) -> list[ObjectWait]:
@@ -74,9 +83,3 @@ def _by_counts(of: ObjectRef, pcs: Manifest) -> Iterator[ObjectWait]:
 def _wait(of: ObjectRef, condition: Manifest, rule: str = REPORTED) -> ObjectWait:
     since = time(condition.get("lastTransitionTime") or None)
     return ObjectWait(of, str(condition.get("reason")), str(condition.get("message") or ""), "", since, None, rule)
-
-
-def _unplaced(pcs: Manifest, objects: Iterable[Manifest]) -> list[Manifest]:
-    """Returns the pods of a set that a scheduler cannot place."""
-    pods = by_label((one for one in objects if one["kind"] == "Pod" and not is_terminating(one)), PART_OF)
-    return unplaced_pods(pods[namespaced_name(pcs)])

@@ -80,6 +80,5 @@ async def served(
 
 
 def forbid(cluster: MemoryCluster, resource: Resource) -> None:
-    name = f"{resource.plural}.{resource.kind.group}".rstrip(".")
-    error = Forbidden(403, "Forbidden", f"you may not list {name}", details={"missing": ("list", name)})
+    error = Forbidden(403, "Forbidden", f"you may not list {resource.name}", details={"missing": ("list", resource.name)})
     cluster.fail(lambda request: request.verb in ("list", "watch") and request.resource.kind == resource.kind, error, times=-1)

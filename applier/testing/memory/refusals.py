@@ -6,12 +6,8 @@ from applier.cluster import Resource
 from applier.errors import AlreadyExists, Cause, Forbidden, Invalid, NotFound, WriteConflict
 
 
-def _what(resource: Resource) -> str:
-    return f"{resource.plural}.{resource.kind.group}" if resource.kind.group else resource.plural
-
-
 def not_found(resource: Resource, name: str) -> NotFound:
-    return NotFound(404, "NotFound", f'{_what(resource)} "{name}" not found', details={"name": name, "kind": resource.plural})
+    return NotFound(404, "NotFound", f'{resource.name} "{name}" not found', details={"name": name, "kind": resource.plural})
 
 
 def no_namespace(namespace: str) -> NotFound:
@@ -19,7 +15,7 @@ def no_namespace(namespace: str) -> NotFound:
 
 
 def already_exists(resource: Resource, name: str) -> AlreadyExists:
-    return AlreadyExists(409, "AlreadyExists", f'{_what(resource)} "{name}" already exists', details={"name": name})
+    return AlreadyExists(409, "AlreadyExists", f'{resource.name} "{name}" already exists', details={"name": name})
 
 
 def other_uid(resource: Resource, name: str, asked: str, live: str) -> WriteConflict:
@@ -36,7 +32,7 @@ def moved_on(resource: Resource, name: str) -> WriteConflict:
 
 
 def _conflict(resource: Resource, name: str, message: str) -> WriteConflict:
-    return WriteConflict(409, "Conflict", f'Operation cannot be fulfilled on {_what(resource)} "{name}": {message}')
+    return WriteConflict(409, "Conflict", f'Operation cannot be fulfilled on {resource.name} "{name}": {message}')
 
 
 def invalid(resource: Resource, name: str, field: str, message: str) -> Invalid:
@@ -56,7 +52,7 @@ def bad_request(message: str) -> Invalid:
 def terminating(resource: Resource, name: str, namespace: str) -> Forbidden:
     message = f"unable to create new content in namespace {namespace} because it is being terminated"
     causes = (Cause("NamespaceTerminating", "metadata.namespace", f"namespace {namespace} is being terminated"),)
-    return Forbidden(403, "Forbidden", f'{_what(resource)} "{name}" is forbidden: {message}', causes)
+    return Forbidden(403, "Forbidden", f'{resource.name} "{name}" is forbidden: {message}', causes)
 
 
 def no_watch_list() -> Invalid:
